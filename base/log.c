@@ -27,17 +27,6 @@ void log_set_level(enum log_level level)
 	__atomic_store_n(&max_level, level, __ATOMIC_RELAXED);
 }
 
-int log_level_parse(const char *text, enum log_level *ret_level)
-{
-	for (size_t i = 0; i < array_len(level_names); i++) {
-		if (strcmp(text, level_names[i]) == 0) {
-			*ret_level = (enum log_level)i;
-			return 0;
-		}
-	}
-	return -EINVAL;
-}
-
 /* Returns whether the site may write a line now; *ret_held is the number of suppressed lines. */
 static int site_admits(struct log_site *site, unsigned int *ret_held)
 {

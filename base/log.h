@@ -26,9 +26,6 @@ struct log_site {
 /* Lines above this level are not written. The default is LOG_LEVEL_INFO. */
 void log_set_level(enum log_level level);
 
-/* Parses "error", "warn", "info" or "debug". Errors: -EINVAL. */
-int log_level_parse(const char *text, enum log_level *ret_level) must_check;
-
 /* Writes one line. `error` is 0 or a negative errno whose text is appended. Returns `error`, so
  * that a caller can `return log_warn_errno(r, …)`. */
 int log_write(struct log_site *site, enum log_level level, int error, const char *format, ...)

@@ -12,233 +12,93 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FREQUENCY_MAX_HZ 10000
 #define DURATION_MAX_NS (366 * 24 * 3600 * NSEC_PER_SEC)
-#define MEMORY_MIN_BYTES (UINT64_C(1) << 20)
-#define STACK_MIN_BYTES 1024
-#define STACK_MAX_BYTES 65528
-#define STACK_UNIT_BYTES 8
-#define PID_MAX_LIMIT (1u << 22) /* the kernel's, on 64-bit machines */
+#define STACK_MAX_BYTES 65528 /* perf copies at most 64K into a record, in units of 8 bytes */
+#define PID_MAX (1u << 22) /* the kernel's limit on 64-bit machines */
 #define CPU_MAX (LIST_ITEMS_MAX - 1)
 #define WORD_MAX_BYTES 512 /* of one of the words that commas separate */
-#define REQUEST_MIN_BYTES (UINT64_C(64) << 10)
-#define REQUEST_MAX_BYTES (UINT64_C(64) << 20)
-#define ATTRIBUTE_VALUES_MAX 10000
 
-static int parse_frequency(const char *text, void *field)
+/* Reads and stores one number. */
+static int store_number(const struct value_type *type, const char *text, void *field)
 {
-	uint32_t hz;
+	uint64_t number;
 
-	int r = parse_u32(text, &hz);
+	int r = type->read(text, &number);
 	if (r < 0)
 		return r;
-	if (hz < 1 || hz > FREQUENCY_MAX_HZ)
+	if (number < type->min || number > type->max || (type->unit && number % type->unit != 0))
 		return -ERANGE;
-	*(uint32_t *)field = hz;
+	if (type->storage == STORE_U32)
+		*(uint32_t *)field = (uint32_t)number;
+	else
+		*(uint64_t *)field = number;
 	return 0;
 }
 
-static int parse_duration_or_zero(const char *text, void *field)
-{
-	uint64_t ns;
-
-	int r = parse_duration_ns(text, &ns);
-	if (r < 0)
-		return r;
-	if (ns > DURATION_MAX_NS)
-		return -ERANGE;
-	*(uint64_t *)field = ns;
-	return 0;
-}
-
-static int parse_duration(const char *text, void *field)
-{
-	uint64_t ns;
-
-	int r = parse_duration_or_zero(text, &ns);
-	if (r < 0)
-		return r;
-	if (ns == 0)
-		return -ERANGE;
-	*(uint64_t *)field = ns;
-	return 0;
-}
-
-static int parse_memory(const char *text, void *field)
-{
-	uint64_t bytes;
-
-	int r = parse_bytes(text, &bytes);
-	if (r < 0)
-		return r;
-	if (bytes < MEMORY_MIN_BYTES || bytes > SIZE_MAX / 2)
-		return -ERANGE;
-	*(uint64_t *)field = bytes;
-	return 0;
-}
-
-static int parse_flag(const char *text, void *field)
-{
-	return parse_bool(text, field);
-}
-
-static int parse_log_level(const char *text, void *field)
-{
-	return log_level_parse(text, field);
-}
-
-/* perf copies at most 64K into a record, in units of 8 bytes. */
-static int parse_stack_bytes(const char *text, void *field)
-{
-	uint64_t bytes;
-
-	int r = parse_bytes(text, &bytes);
-	if (r < 0)
-		return r;
-	if (bytes < STACK_MIN_BYTES || bytes > STACK_MAX_BYTES || bytes % STACK_UNIT_BYTES != 0)
-		return -ERANGE;
-	*(uint32_t *)field = (uint32_t)bytes;
-	return 0;
-}
-
-/* Reads "N" or "N-M" at *cursor. */
-static int parse_range(const char **cursor, const char *end, uint64_t *ret_first,
+/* Reads "N" at *cursor, or "N-M" if the type has ranges. */
+static int parse_range(const struct value_type *type, const char **cursor, uint64_t *ret_first,
 		       uint64_t *ret_last)
 {
-	uint64_t first, last;
+	const char *end = *cursor + strlen(*cursor);
 
-	int r = parse_digits(cursor, end, 10, &first);
+	int r = parse_digits(cursor, end, 10, ret_first);
 	if (r < 0)
 		return r;
-	last = first;
-	if (**cursor == '-') {
-		(*cursor)++;
-		r = parse_digits(cursor, end, 10, &last);
-		if (r < 0)
-			return r;
-	}
-	*ret_first = first;
-	*ret_last = last;
-	return 0;
+	*ret_last = *ret_first;
+	if (!type->has_ranges || **cursor != '-')
+		return 0;
+	(*cursor)++;
+	return parse_digits(cursor, end, 10, ret_last);
 }
 
-static int add_range(struct number_list *list, uint64_t first, uint64_t last)
+/* Adds numbers, with ranges as the kernel writes CPUs: "0-3,8". */
+static int store_numbers(const struct value_type *type, const char *text, void *field)
 {
-	for (uint64_t n = first; n <= last; n++) {
-		int r = number_list_add(list, (uint32_t)n);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-/* Parses CPUs as the kernel writes them: "0-3,8". */
-static int parse_cpus(const char *text, void *field)
-{
-	const char *end = text + strlen(text);
-
 	for (;; text++) {
 		uint64_t first, last;
 
-		int r = parse_range(&text, end, &first, &last);
+		int r = parse_range(type, &text, &first, &last);
 		if (r < 0)
 			return r;
-		if (first > last || last > CPU_MAX)
+		if (first < type->min || first > last || last > type->max)
 			return -ERANGE;
-		r = add_range(field, first, last);
+		for (uint64_t n = first; r == 0 && n <= last; n++)
+			r = number_list_add(field, (uint32_t)n);
 		if (r < 0)
 			return r;
 		if (*text != ',')
-			return text == end ? 0 : -EINVAL;
+			return *text == '\0' ? 0 : -EINVAL;
 	}
 }
 
-static int parse_pids(const char *text, void *field)
-{
-	const char *end = text + strlen(text);
-
-	for (;; text++) {
-		uint64_t pid;
-
-		int r = parse_digits(&text, end, 10, &pid);
-		if (r < 0)
-			return r;
-		if (pid < 1 || pid > PID_MAX_LIMIT)
-			return -ERANGE;
-		r = number_list_add(field, (uint32_t)pid);
-		if (r < 0)
-			return r;
-		if (*text != ',')
-			return text == end ? 0 : -EINVAL;
-	}
-}
-
-/* Adds a word's bit to the mask; "preset" and "all" stand for several bits. */
-static int add_sample_attribute(const char *word, void *field)
-{
-	static const char *const words[] = {
-		"thread.name", "cpu.logical_number", "flamelet.cgroup.id",
-		"thread.id",   "process.pid",	     "container.id",
-	};
-	unsigned int *mask = field;
-
-	if (strcmp(word, "preset") == 0)
-		*mask = OPTION_SAMPLE_ATTRIBUTES_PRESET;
-	else if (strcmp(word, "all") == 0)
-		*mask |= (1u << array_len(words)) - 1;
-	else if (strcmp(word, "none") != 0) {
-		int r = find_word(words, array_len(words), word);
-
-		if (r < 0)
-			return r;
-		*mask |= 1u << r;
-	}
-	return 0;
-}
-
-static int parse_value_limit(const char *text, void *field)
-{
-	uint32_t limit;
-
-	int r = parse_u32(text, &limit);
-	if (r < 0)
-		return r;
-	if (limit < 1 || limit > ATTRIBUTE_VALUES_MAX)
-		return -ERANGE;
-	*(uint32_t *)field = limit;
-	return 0;
-}
-
-static int parse_request_bytes(const char *text, void *field)
-{
-	uint64_t bytes;
-
-	int r = parse_bytes(text, &bytes);
-	if (r < 0)
-		return r;
-	if (bytes < REQUEST_MIN_BYTES || bytes > REQUEST_MAX_BYTES)
-		return -ERANGE;
-	*(uint64_t *)field = bytes;
-	return 0;
-}
-
-const struct value_type value_flag = { "yes or no", "true or false", STORE_FLAG,
-				       .parse = parse_flag };
-const struct value_type value_on_off = { "a switch", "on or off", STORE_PLAIN,
-					 .parse = parse_flag };
-const struct value_type value_frequency = { "a frequency from 1 to 10000 Hz", "99", STORE_PLAIN,
-					    .parse = parse_frequency };
-const struct value_type value_duration = { "a duration", "10s, 500ms or 2m", STORE_PLAIN,
-					   .parse = parse_duration };
-const struct value_type value_duration_or_zero = { "a duration", "10s, 500ms or 2m", STORE_PLAIN,
-						   .parse = parse_duration_or_zero };
-const struct value_type value_memory = { "an amount of memory from 1M", "256M or 1G", STORE_PLAIN,
-					 .parse = parse_memory };
-const struct value_type value_log_level = { "a log level", "error, warn, info or debug",
-					    STORE_PLAIN, .parse = parse_log_level };
+const struct value_type value_flag = { .noun = "yes or no",
+				       .hint = "true or false",
+				       .storage = STORE_FLAG };
+const struct value_type value_on_off = { .noun = "a switch",
+					 .hint = "on or off",
+					 .storage = STORE_BOOL };
+const struct value_type value_frequency = {
+	"a frequency from 1 to 10000 Hz", "99", STORE_U32, .read = parse_u64, .min = 1, .max = 10000
+};
+const struct value_type value_duration = { "a duration", "10s, 500ms or 2m",
+					   STORE_U64,	 .read = parse_duration_ns,
+					   .min = 1,	 .max = DURATION_MAX_NS };
+const struct value_type value_duration_or_zero = { "a duration", "10s, 500ms or 2m", STORE_U64,
+						   .read = parse_duration_ns,
+						   .max = DURATION_MAX_NS };
+const struct value_type value_memory = {
+	"an amount of memory from 1M", "256M or 1G",	   STORE_U64, .read = parse_bytes,
+	.min = UINT64_C(1) << 20,      .max = SIZE_MAX / 2
+};
 /* The words of a choice. Their indexes are the values of the enum. */
 #define CHOICE(words_) .words = (words_), .nr_words = array_len(words_)
 
+static const char *const log_level_words[] = {
+	[LOG_LEVEL_ERROR] = "error",
+	[LOG_LEVEL_WARN] = "warn",
+	[LOG_LEVEL_INFO] = "info",
+	[LOG_LEVEL_DEBUG] = "debug",
+};
 static const char *const verify_words[] = {
 	[HTTP_VERIFY_FULL] = "full",
 	[HTTP_VERIFY_CA_ONLY] = "ca-only",
@@ -273,10 +133,17 @@ static const char *const preset_words[] = {
 	[OPTION_PRESET_STANDARD] = "standard",
 	[OPTION_PRESET_PYROSCOPE] = "pyroscope",
 };
+/* The bits of the mask. */
+static const char *const sample_attribute_words[] = {
+	"thread.name", "cpu.logical_number", "flamelet.cgroup.id",
+	"thread.id",   "process.pid",	     "container.id",
+};
 static const char *const compression_words[] = { [false] = "none", [true] = "gzip" };
 static const char *const payload_words[] = { [false] = "none", [true] = "pprof" };
 static const char *const export_time_words[] = { [false] = "recorded", [true] = "now" };
 
+const struct value_type value_log_level = { "a log level", "error, warn, info or debug",
+					    STORE_CHOICE, CHOICE(log_level_words) };
 const struct value_type value_verify = { "a way to verify a certificate",
 					 "full, ca-only, pinned or insecure", STORE_CHOICE,
 					 CHOICE(verify_words) };
@@ -285,11 +152,16 @@ const struct value_type value_demangle = { "a way to demangle", "none, short or 
 const struct value_type value_capture = { "a way to capture", "auto, bpf or perf", STORE_CHOICE,
 					  CHOICE(capture_words) };
 const struct value_type value_stack_bytes = { "a size from 1K to 65528 that is a multiple of 8",
-					      "32K", STORE_PLAIN, .parse = parse_stack_bytes };
+					      "32K",
+					      STORE_U32,
+					      .read = parse_bytes,
+					      .min = 1024,
+					      .max = STACK_MAX_BYTES,
+					      .unit = 8 };
 const struct value_type value_pids = { "a list of process or thread ids", "1234 or 1234,5678",
-				       STORE_NUMBERS, .parse = parse_pids };
-const struct value_type value_cpus = { "a list of CPUs", "0-3,8", STORE_NUMBERS,
-				       .parse = parse_cpus };
+				       STORE_NUMBERS, .min = 1, .max = PID_MAX };
+const struct value_type value_cpus = { "a list of CPUs", "0-3,8", STORE_NUMBERS, .max = CPU_MAX,
+				       .has_ranges = true };
 const struct value_type value_namespace = { "the name of a namespace", "NAME or NAME,NAME",
 					    STORE_WORDS, .check = check_namespace };
 const struct value_type value_pod = { "a pod's name", "NAME or NAMESPACE/NAME", STORE_WORDS,
@@ -363,14 +235,20 @@ const struct value_type value_sample_attributes = {
 	"an attribute of samples",
 	"thread.name, thread.id, cpu.logical_number, flamelet.cgroup.id, process.pid or "
 	"container.id; or all, none or preset",
-	STORE_MASK, .parse = add_sample_attribute
+	STORE_MASK, CHOICE(sample_attribute_words)
 };
-const struct value_type value_value_limit = { "a number of values from 1 to 10000", "1000",
-					      STORE_PLAIN, .parse = parse_value_limit };
+const struct value_type value_value_limit = { "a number of values from 1 to 10000",
+					      "1000",
+					      STORE_U32,
+					      .read = parse_u64,
+					      .min = 1,
+					      .max = 10000 };
 const struct value_type value_payload = { "a payload", "none or pprof", STORE_EITHER,
 					  CHOICE(payload_words) };
-const struct value_type value_request_bytes = { "a size from 64K to 64M", "3584K or 16M",
-						STORE_PLAIN, .parse = parse_request_bytes };
+const struct value_type value_request_bytes = {
+	"a size from 64K to 64M",  "3584K or 16M",	     STORE_U64, .read = parse_bytes,
+	.min = UINT64_C(64) << 10, .max = UINT64_C(64) << 20
+};
 const struct value_type value_destination = { "a file", "the path of a file that can be read",
 					      STORE_STRINGS, .check = check_file };
 const struct value_type value_export_time = { "a time of profiles", "recorded or now", STORE_EITHER,
@@ -378,10 +256,13 @@ const struct value_type value_export_time = { "a time of profiles", "recorded or
 
 const struct value_type value_word = { "a word", "any text", STORE_STRINGS, .check = check_any };
 
-static int store_string(const char *text, char **field)
+static int store_string(const struct value_type *type, const char *text, char **field)
 {
-	char *copy = strdup(text);
+	int r = type->check(text);
+	if (r < 0)
+		return r;
 
+	char *copy = strdup(text);
 	if (!copy)
 		return -ENOMEM;
 	free(*field);
@@ -389,16 +270,32 @@ static int store_string(const char *text, char **field)
 	return 0;
 }
 
-static int store_word(const struct value_type *type, const char *word, void *field)
+static int add_string(const struct value_type *type, const char *text, void *field)
 {
-	if (type->storage == STORE_MASK)
-		return type->parse(word, field);
+	int r = type->check(text);
 
-	int r = type->check(word);
-	return r < 0 ? r : string_list_add(field, word);
+	return r < 0 ? r : string_list_add(field, text);
 }
 
-/* No value contains a comma. An empty one is refused as every other wrong one. */
+/* Adds a word's bit to the mask; "preset" and "all" stand for several bits. */
+static int add_bit(const struct value_type *type, const char *word, unsigned int *mask)
+{
+	if (strcmp(word, "preset") == 0)
+		*mask = OPTION_SAMPLE_ATTRIBUTES_PRESET;
+	else if (strcmp(word, "all") == 0)
+		*mask |= (1u << type->nr_words) - 1;
+	else if (strcmp(word, "none") != 0) {
+		int r = find_word(type->words, type->nr_words, word);
+
+		if (r < 0)
+			return r;
+		*mask |= 1u << r;
+	}
+	return 0;
+}
+
+/* Stores the words between commas. No word contains a comma, and an empty one is refused as every
+ * other wrong one. */
 static int store_words(const struct value_type *type, const char *text, void *field)
 {
 	for (;; text++) {
@@ -409,7 +306,8 @@ static int store_words(const struct value_type *type, const char *text, void *fi
 			return -EINVAL;
 		memcpy(word, text, len);
 		word[len] = '\0';
-		int r = store_word(type, word, field);
+		int r = type->storage == STORE_MASK ? add_bit(type, word, field)
+						    : add_string(type, word, field);
 		text += len;
 		if (r < 0 || *text == '\0')
 			return r;
@@ -431,19 +329,27 @@ static int store_choice(const struct value_type *type, const char *text, void *f
 
 int value_store(const struct value_type *type, const char *text, void *field)
 {
-	if (type->words)
+	switch (type->storage) {
+	case STORE_FLAG:
+	case STORE_BOOL:
+		return parse_bool(text, field);
+	case STORE_U32:
+	case STORE_U64:
+		return store_number(type, text, field);
+	case STORE_NUMBERS:
+		return store_numbers(type, text, field);
+	case STORE_CHOICE:
+	case STORE_EITHER:
 		return store_choice(type, text, field);
-	if (type->storage == STORE_WORDS || type->storage == STORE_MASK)
+	case STORE_STRING:
+		return store_string(type, text, field);
+	case STORE_STRINGS:
+		return add_string(type, text, field);
+	case STORE_WORDS:
+	case STORE_MASK:
 		return store_words(type, text, field);
-
-	int r = type->check ? type->check(text) : type->parse(text, field);
-	if (r < 0)
-		return r;
-	if (type->storage == STORE_STRING)
-		return store_string(text, field);
-	if (type->storage == STORE_STRINGS)
-		return string_list_add(field, text);
-	return 0;
+	}
+	return -EINVAL;
 }
 
 bool value_is_list(const struct value_type *type)
@@ -482,8 +388,10 @@ bool value_equals(const struct value_type *type, const void *a, const void *b, s
 		return strings_equal(a, b);
 	case STORE_NUMBERS:
 		return numbers_equal(a, b);
-	case STORE_PLAIN:
 	case STORE_FLAG:
+	case STORE_BOOL:
+	case STORE_U32:
+	case STORE_U64:
 	case STORE_CHOICE:
 	case STORE_EITHER:
 	case STORE_MASK:

@@ -7,17 +7,20 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum value_storage {
-	STORE_PLAIN, /* a number or enum; parse() fills it in */
 	STORE_FLAG, /* bool: an option without argument */
+	STORE_BOOL, /* bool */
+	STORE_U32, /* uint32_t */
+	STORE_U64, /* uint64_t */
+	STORE_NUMBERS, /* struct number_list; commas separate several numbers */
 	STORE_STRING, /* char * */
 	STORE_STRINGS, /* struct string_list */
 	STORE_WORDS, /* the same; commas separate several values */
-	STORE_NUMBERS, /* struct number_list; parse() adds to it */
 	STORE_CHOICE, /* an enum: the index of one of `words` */
 	STORE_EITHER, /* bool: true for the second one of two `words` */
-	STORE_MASK, /* unsigned int; commas separate words, of which parse() adds one */
+	STORE_MASK, /* unsigned int: a bit for each of `words`; commas separate several words */
 };
 
 struct value_type {
@@ -25,9 +28,18 @@ struct value_type {
 	const char *hint; /* as in "write HINT" */
 	enum value_storage storage;
 	bool is_secret; /* never repeated in a message */
-	int (*check)(const char *text); /* for strings */
-	int (*parse)(const char *text, void *field); /* for all others without `words` */
-	const char *const *words; /* NULL elements stand for values without a word */
+
+	/* Strings. */
+	int (*check)(const char *text);
+
+	/* Numbers. */
+	int (*read)(const char *text, uint64_t *ret_number); /* of a single number */
+	uint64_t min, max;
+	uint64_t unit; /* the number is a multiple of it; 0: any number */
+	bool has_ranges; /* "N-M" in a list stands for all numbers from N to M */
+
+	/* Choices and masks. NULL elements stand for values without a word. */
+	const char *const *words;
 	size_t nr_words;
 };
 

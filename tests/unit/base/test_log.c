@@ -191,32 +191,6 @@ static void one_site_does_not_silence_another(void **state)
 	assert_non_null(strstr(capture_end(), "second"));
 }
 
-static void levels_are_parsed_by_exact_name(void **state)
-{
-	static const struct {
-		const char *text;
-		int result;
-		enum log_level level;
-	} cases[] = {
-		{ "error", 0, LOG_LEVEL_ERROR },
-		{ "warn", 0, LOG_LEVEL_WARN },
-		{ "info", 0, LOG_LEVEL_INFO },
-		{ "debug", 0, LOG_LEVEL_DEBUG },
-		{ "", -EINVAL, 0 },
-		{ "Info", -EINVAL, 0 },
-		{ "warning", -EINVAL, 0 },
-		{ "info ", -EINVAL, 0 },
-	};
-	(void)state;
-
-	for (size_t i = 0; i < array_len(cases); i++) {
-		enum log_level level = LOG_LEVEL_ERROR;
-
-		assert_int_equal(log_level_parse(cases[i].text, &level), cases[i].result);
-		assert_int_equal(level, cases[i].level);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -230,7 +204,6 @@ int main(void)
 		cmocka_unit_test(a_site_writes_ten_lines_a_minute),
 		cmocka_unit_test(the_next_minute_tells_how_many_were_held_back),
 		cmocka_unit_test(one_site_does_not_silence_another),
-		cmocka_unit_test(levels_are_parsed_by_exact_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,6 +128,22 @@ static void a_switch_is_on_or_off(void **state)
 	assert_false(is_on);
 }
 
+static void log_levels_are_four_exact_words(void **state)
+{
+	static const char *const levels[] = { "error", "warn", "info", "debug" };
+	static const char *const wrong[] = { "", "Info", "warning", "info " };
+	enum log_level level = LOG_LEVEL_ERROR;
+	(void)state;
+
+	for (size_t i = 0; i < array_len(levels); i++) {
+		assert_int_equal(value_store(&value_log_level, levels[i], &level), 0);
+		assert_int_equal(level, LOG_LEVEL_ERROR + i);
+	}
+	for (size_t i = 0; i < array_len(wrong); i++)
+		assert_int_equal(value_store(&value_log_level, wrong[i], &level), -EINVAL);
+	assert_int_equal(level, LOG_LEVEL_DEBUG);
+}
+
 static void directories_are_absolute(void **state)
 {
 	static const char *const wrong[] = { "",	"debug",   "./debug",
@@ -152,6 +168,7 @@ int main(void)
 		cmocka_unit_test(ways_to_capture_are_three),
 		cmocka_unit_test(copies_of_stacks_have_bounds),
 		cmocka_unit_test(a_switch_is_on_or_off),
+		cmocka_unit_test(log_levels_are_four_exact_words),
 		cmocka_unit_test(directories_are_absolute),
 	};
 
