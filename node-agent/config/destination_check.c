@@ -32,8 +32,7 @@ struct check {
 /* The entry that set the option, or NULL. */
 static const struct option_entry *find_entry(const struct check *check, const char *name)
 {
-	return entry_list_find(check->entries,
-			       option_find(name, strlen(name), COMMAND_DESTINATION));
+	return entry_list_find(check->entries, option_find(name, COMMAND_DESTINATION));
 }
 
 static enum option_source source_of(const struct check *check, const char *name)

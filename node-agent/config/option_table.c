@@ -218,13 +218,12 @@ const struct option option_files = OPTION(NULL, 0, EXPORT, files, word);
 const struct option option_command = OPTION(NULL, 0, RECORD, command, word);
 const struct option option_is_plain = DESTINATION(NULL, SENDERS, is_plain, flag);
 
-const struct option *option_find(const char *name, size_t len, unsigned int commands)
+const struct option *option_find(const char *name, unsigned int commands)
 {
 	for (size_t i = 0; i < nr_option_rows; i++) {
 		const struct option *option = &option_table[i];
 
-		if ((option->commands & commands) && strncmp(option->name, name, len) == 0 &&
-		    option->name[len] == '\0')
+		if ((option->commands & commands) && strcmp(option->name, name) == 0)
 			return option;
 	}
 	return NULL;

@@ -38,21 +38,21 @@ struct option {
 extern const struct option option_table[];
 extern const size_t nr_option_rows;
 
-/* Options without a name. One source sets them; they are not in the table. */
+/* Options without a name, which only one source sets. They are not in the table. */
 extern const struct option option_files, /* files that export sends */
 	option_command, /* the command that record runs */
 	option_is_plain; /* OTEL_EXPORTER_OTLP_INSECURE */
 
-/* The option of that name (`len` bytes) that one of the `commands` (a mask) takes, or NULL. */
-const struct option *option_find(const char *name, size_t len, unsigned int commands);
+/* Returns the option of that name that one of the `commands` (a mask) takes, or NULL. */
+const struct option *option_find(const char *name, unsigned int commands);
 
-/* The same by its letter. */
+/* Finds an option by its letter. */
 const struct option *option_find_letter(char letter, unsigned int commands);
 
-/* The name most like `word` among the options that `commands` take, or NULL. */
+/* Returns the name most like `word` among the options that `commands` take, or NULL. */
 const char *option_nearest(const char *word, unsigned int commands, bool in_file);
 
-/* "record", "agent", … of the first command in the mask. */
+/* Returns the name of the first command in the mask: "record", "agent", … */
 const char *command_name(unsigned int commands);
 
 #endif

@@ -15,7 +15,7 @@
 static int add(const struct options_input *input, const char *name, const char *value,
 	       struct entry_list *entries)
 {
-	const struct option *option = option_find(name, strlen(name), input->command);
+	const struct option *option = option_find(name, input->command);
 
 	return option ? entry_list_add(entries, SOURCE_CLUSTER, option, name, value) : 0;
 }

@@ -30,7 +30,7 @@ static int add(struct reader *reader, const struct option *option, const char *w
 static int refuse_unknown(struct reader *reader, const char *word)
 {
 	enum command_id command = reader->input->command;
-	const struct option *elsewhere = option_find(word, strlen(word), ~0u);
+	const struct option *elsewhere = option_find(word, ~0u);
 
 	if (elsewhere)
 		return refuse(reader, "--%s is an option of %s, not of %s; see flamelet %s --help",
@@ -58,12 +58,12 @@ static int add_with_argument(struct reader *reader, const struct option *option,
 static int read_long_option(struct reader *reader, const char *name)
 {
 	size_t len = strcspn(name, "=");
-	const struct option *option = option_find(name, len, reader->input->command);
 	_cleanup_free_ char *word = strndup(name, len);
 	_cleanup_(strbuf_done) struct strbuf where = strbuf_with_max(TEXT_MAX_BYTES);
 
 	if (!word)
 		return -ENOMEM;
+	const struct option *option = option_find(word, reader->input->command);
 	if (!option)
 		return refuse_unknown(reader, word);
 	strbuf_appendf(&where, "--%s", word);

@@ -216,8 +216,7 @@ static int add_service_name(const struct reader *reader, const char *text)
 /* Reads the variables with attributes of resources, the stronger one first. */
 static int read_attributes(enum command_id command, struct entry_list *entries)
 {
-	const struct option *option = option_find("resource-attribute",
-						  strlen("resource-attribute"), command);
+	const struct option *option = option_find("resource-attribute", command);
 	const struct reader service = { entries, option, "OTEL_SERVICE_NAME" };
 	const struct reader attributes = { entries, option, "OTEL_RESOURCE_ATTRIBUTES" };
 	const char *text = getenv(service.name);

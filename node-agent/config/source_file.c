@@ -5,7 +5,6 @@
 #include "config/config_file.h"
 #include "config/option_table.h"
 
-#include <string.h>
 
 #define TEXT_MAX_BYTES 4096
 #define MESSAGE_MAX_BYTES 65536
@@ -34,14 +33,13 @@ static int refuse_key(struct entry_list *entries, enum command_id command, const
  * of it. */
 static bool is_for_agent(enum command_id command, const char *key)
 {
-	return command != COMMAND_DESTINATION && option_find(key, strlen(key), COMMAND_AGENT);
+	return command != COMMAND_DESTINATION && option_find(key, COMMAND_AGENT);
 }
 
 static int read_line(enum command_id command, const char *path, const struct config_entry *line,
 		     struct entry_list *entries)
 {
-	size_t len = strlen(line->key);
-	const struct option *option = option_find(line->key, len, command);
+	const struct option *option = option_find(line->key, command);
 	_cleanup_(strbuf_done) struct strbuf where = strbuf_with_max(TEXT_MAX_BYTES);
 
 	strbuf_appendf(&where, "%s:%zu: %s", path, line->line, line->key);
@@ -50,7 +48,7 @@ static int read_line(enum command_id command, const char *path, const struct con
 				      line->value);
 	if (!option && is_for_agent(command, line->key))
 		return 0;
-	if (option || option_find(line->key, len, ~0u))
+	if (option || option_find(line->key, ~0u))
 		return refuse_place(entries, command, strbuf_str(&where));
 	return refuse_key(entries, command, strbuf_str(&where), line->key);
 }
