@@ -103,7 +103,7 @@ def record(binary, where, capture, program, directory):
 
 
 def doctor(binary, where, capture):
-    """The last finding is what `record` does; what is missing costs just the paths that do not work."""
+    """The last finding is what `record` does; a missing feature rules out only the backends that need it."""
     status, output = where.run(binary, "doctor", "--capture", capture)
     wanted = 0 if works(where, capture) else 1
     faults = [] if status == wanted else [f"exit status {status}, not {wanted}: {output!r}"]
@@ -112,9 +112,9 @@ def doctor(binary, where, capture):
     if not path or path[2] != taken or (path[1] == "fail") != (taken == NONE):
         faults.append(f"the capture backend is not {taken}: {output!r}")
     if where.taken == PERF:
-        faults += told(output, r"costs the capture backend bpf\n +→ ")
+        faults += told(output, r"rules out the capture backend bpf\n +→ ")
     if where.taken == NONE:
-        faults += told(output, r"costs both capture backends\n +→ ")
+        faults += told(output, r"rules out both capture backends\n +→ ")
     return faults
 
 

@@ -2,7 +2,7 @@
 #include "agent/exporters.h"
 
 #include "agent/export_headers.h"
-#include "agent/export_protocol.h"
+#include "agent/export_transport.h"
 #include "agent/queue_dirs.h"
 #include "base/log.h"
 #include "base/own_dir.h"
@@ -62,26 +62,6 @@ static void add_extra(const struct string_list *list, struct extra *extra)
 	}
 }
 
-static struct transport_opts transport_opts_of(const struct destination *options)
-{
-	return (struct transport_opts){
-		.protocol = export_protocol(options),
-		.endpoint = options->endpoint,
-		.endpoint_is_full = options->endpoint_is_full,
-		.headers = (const char *const *)options->headers.items,
-		.nr_headers = options->headers.nr,
-		.tenant = options->tenant,
-		.header_file = options->header_file,
-		.token_file = options->token_file,
-		.ca_file = options->ca_file,
-		.client_cert_file = options->client_cert_file,
-		.client_key_file = options->client_key_file,
-		.verify = options->verify,
-		.compress = options->compress,
-		.timeout_ns = options->timeout_ns,
-	};
-}
-
 static struct attribute_opts attribute_opts_of(const struct destination *options,
 					       const struct extra *extra)
 {
@@ -110,7 +90,7 @@ static void explain(const struct destination *destination, const struct options 
 		strbuf_appendf(message, "%s: another flamelet uses the queue in %s",
 			       destination->endpoint, options->queue_dir);
 	else if (error == -EINVAL)
-		strbuf_appendf(message, "%s: the endpoint, a header or the tenant cannot be used",
+		strbuf_appendf(message, "%s: the endpoint, a header or the tenant is invalid",
 			       destination->endpoint);
 	else if (options->queue_dir)
 		tell_queue(options, strerror(-error), message);
@@ -160,9 +140,9 @@ static void warn_of_orphans(const struct exporters *exporters, const char *paren
 		if (entry->d_name[0] != '.' &&
 		    !queue_dirs_include(&exporters->queues, entry->d_name) &&
 		    has_files(dirfd(dir), entry->d_name))
-			log_warn("--queue-dir %s: %s belongs to a destination that is no longer "
-				 "configured; its requests will not be sent: configure the "
-				 "destination again, or remove the directory",
+			log_warn("--queue-dir %s: %s has requests for a destination that is no "
+				 "longer configured; they will not be sent: configure the "
+				 "destination again, or delete the directory",
 				 parent, entry->d_name);
 }
 
@@ -215,7 +195,7 @@ static int start_one(struct exporters *exporters, const struct options *options,
 
 	/* The first destination of a host and port needs no name: its URL identifies it. */
 	opts.name = make_name(exporters, destination->endpoint, name) ? name : NULL;
-	opts.transport = transport_opts_of(destination);
+	opts.transport = export_transport_opts(destination);
 	opts.with_times = destination->timestamps;
 	opts.with_pprof = destination->original_payload;
 	opts.max_request_bytes = destination->request_max;
@@ -334,15 +314,14 @@ static const struct {
 	enum metric_type type;
 } families[NR_SHOWN] = {
 	[SHOWN_SENT] = { "flamelet_export_destination_samples_sent_total",
-			 "Number of samples that this destination accepted.", METRIC_COUNTER },
+			 "Samples that this destination accepted.", METRIC_COUNTER },
 	[SHOWN_DROPPED] = { "flamelet_export_destination_samples_dropped_total",
-			    "Number of samples dropped before delivery to this destination.",
+			    "Samples that were dropped before delivery to this destination.",
 			    METRIC_COUNTER },
 	[SHOWN_QUEUED] = { "flamelet_export_destination_queue_samples",
-			   "Current number of samples waiting for delivery to this destination.",
-			   METRIC_GAUGE },
+			   "Samples that wait for delivery to this destination.", METRIC_GAUGE },
 	[SHOWN_FAILURES] = { "flamelet_export_destination_request_failures_total",
-			     "Number of requests to this destination that failed or were rejected.",
+			     "Requests to this destination that failed or were rejected.",
 			     METRIC_COUNTER },
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/queue_dirs.h"
 
-#include "agent/export_protocol.h"
+#include "agent/export_transport.h"
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/own_dir.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks what the capture backend bpf needs. The kernel's version does not count: the checks create
- * maps and programs of the kinds that the agent loads, and drop them again. */
+/* Checks the kernel features that the capture backend bpf needs. The checks do not rely on the
+ * kernel's version: they create maps and programs of the kinds that the agent loads, and remove
+ * them again. */
 #include "base/cleanup.h"
 #include "base/kernel_file.h"
 #include "doctor/doctor.h"
@@ -21,13 +22,12 @@ void check_btf(const struct doctor_host *host, struct doctor_report *report)
 
 	snprintf(path, sizeof(path), "%s/kernel/btf/vmlinux", host->sys_dir);
 	if (access(path, R_OK) == 0)
-		doctor_report_add(report, FINDING_OK, "kernel types (BTF)", NULL, "%s", path);
+		doctor_report_ok(report, "kernel types (BTF)", "%s", path);
 	else
-		doctor_report_add(report, doctor_level(host, BACKEND_BPF), "kernel types (BTF)",
-				  "boot a kernel built with CONFIG_DEBUG_INFO_BTF=y; in a "
-				  "container, mount the host's /sys",
-				  "%s: %s: costs %s", path, strerror(errno),
-				  backend_set_words(BACKEND_BPF));
+		doctor_add_loss(host, BACKEND_BPF, report, "kernel types (BTF)",
+				"boot a kernel built with CONFIG_DEBUG_INFO_BTF=y; in a "
+				"container, mount the host's /sys",
+				"%s: %s", path, strerror(errno));
 }
 
 /* Checks the kernel's lockdown. The file has all levels, with the current one in brackets: "none
@@ -42,15 +42,13 @@ void check_lockdown(const struct doctor_host *host, struct doctor_report *report
 	int len = level ? (int)strcspn(level + 1, "]\n") : 0;
 
 	if (!level)
-		doctor_report_add(report, FINDING_OK, "lockdown", NULL,
-				  "not reported by this kernel");
+		doctor_report_ok(report, "lockdown", "not reported by this kernel");
 	else if (strncmp(level, "[confidentiality]", strlen("[confidentiality]")) == 0)
-		doctor_report_add(report, doctor_level(host, BACKEND_BPF), "lockdown",
-				  "boot without lockdown=confidentiality",
-				  "confidentiality: BPF may not read memory: costs %s",
-				  backend_set_words(BACKEND_BPF));
+		doctor_add_loss(host, BACKEND_BPF, report, "lockdown",
+				"boot without lockdown=confidentiality",
+				"confidentiality: BPF may not read memory");
 	else
-		doctor_report_add(report, FINDING_OK, "lockdown", NULL, "%.*s", len, level + 1);
+		doctor_report_ok(report, "lockdown", "%.*s", len, level + 1);
 }
 
 static int make_ring_buffer(void)
@@ -59,8 +57,8 @@ static int make_ring_buffer(void)
 			      NULL);
 }
 
-/* Loads a program of the sampler's kind, which a CPU timer can run. Like the sampler it reads
- * memory of the kernel and of the process: 8 bytes at address 0, onto its stack. */
+/* Loads a program of the sampler's kind, which a CPU timer can run. Like the sampler, it reads
+ * memory of the kernel and of the process: 8 bytes at address 0, which it copies to its stack. */
 static int load_sampler(void)
 {
 #define READ_MEMORY(helper)                                                                        \
@@ -92,10 +90,9 @@ static void add_refused(const struct doctor_host *host, int error, const char *w
 	const struct refusal refusal = refusal_of(host->proc_dir, error);
 	const struct refusal_words words = refusal_explain_bpf(&refusal);
 
-	doctor_report_add(report, doctor_level(host, BACKEND_BPF), "BPF",
-			  words.cause ? words.remedy : REMEDY_BPF, "%s: %s%s%s: costs %s", what,
-			  strerror(-error), words.cause ? ": " : "", words.cause ? words.cause : "",
-			  backend_set_words(BACKEND_BPF));
+	doctor_add_loss(host, BACKEND_BPF, report, "BPF", words.cause ? words.remedy : REMEDY_BPF,
+			"%s: %s%s%s", what, strerror(-error), words.cause ? ": " : "",
+			words.cause ? words.cause : "");
 }
 
 void check_bpf(const struct doctor_host *host, struct doctor_report *report)
@@ -116,12 +113,11 @@ void check_bpf(const struct doctor_host *host, struct doctor_report *report)
 			return;
 		}
 	}
-	doctor_report_add(report, FINDING_OK, "BPF", NULL,
-			  "can create maps, and load programs that read memory");
+	doctor_report_ok(report, "BPF", "can create maps, and load programs that read memory");
 }
 
-/* Loads a program that does nothing and attaches it for a moment, by a descriptor like the agent's
- * programs. That needs no tracefs. */
+/* Loads a program that does nothing and attaches it for a moment. Like the agent's programs, it is
+ * attached by a descriptor, which does not need tracefs. */
 static int try_tracepoint(const char *name)
 {
 	static const struct bpf_insn program[] = {
@@ -145,16 +141,17 @@ struct tracepoint {
 static void add_no_tracepoint(const struct doctor_host *host, const struct tracepoint *tracepoint,
 			      int error, struct doctor_report *report)
 {
-	bool is_required = !tracepoint->loss;
+	const char *remedy = error == -EPERM
+				     ? "run as root, or add the capabilities BPF and PERFMON"
+				     : "boot a kernel with CONFIG_BPF_SYSCALL=y, "
+				       "CONFIG_TRACEPOINTS=y and CONFIG_CGROUPS=y";
 
-	doctor_report_add(report, is_required ? doctor_level(host, BACKEND_BPF) : FINDING_WARN,
-			  "tracepoints",
-			  error == -EPERM ? "run as root, or add the capabilities BPF and PERFMON"
-					  : "boot a kernel with CONFIG_BPF_SYSCALL=y, "
-					    "CONFIG_TRACEPOINTS=y and CONFIG_CGROUPS=y",
-			  "%s: %s: %s%s", tracepoint->name, strerror(-error),
-			  is_required ? "costs " : tracepoint->loss,
-			  is_required ? backend_set_words(BACKEND_BPF) : "");
+	if (tracepoint->loss)
+		doctor_report_add(report, FINDING_WARN, "tracepoints", remedy, "%s: %s: %s",
+				  tracepoint->name, strerror(-error), tracepoint->loss);
+	else
+		doctor_add_loss(host, BACKEND_BPF, report, "tracepoints", remedy, "%s: %s",
+				tracepoint->name, strerror(-error));
 }
 
 void check_tracepoints(const struct doctor_host *host, struct doctor_report *report)
@@ -178,6 +175,6 @@ void check_tracepoints(const struct doctor_host *host, struct doctor_report *rep
 			break;
 	}
 	if (is_complete)
-		doctor_report_add(report, FINDING_OK, "tracepoints", NULL,
-				  "processes and cgroups can be followed, without tracefs");
+		doctor_report_ok(report, "tracepoints",
+				 "processes and cgroups can be followed, without tracefs");
 }

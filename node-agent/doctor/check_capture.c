@@ -20,8 +20,8 @@
 #define REGS_PROBE (UINT64_C(1) << 7)
 #endif
 
-/* The attributes of a CPU timer as both capture backends open it. The size is the oldest one that
- * has all members used here (Linux 3.7). */
+/* Opens a CPU timer with the attributes that the capture backends use. The size is the oldest one
+ * that has all members used here (Linux 3.7). */
 static int open_cpu_timer(bool copies_stacks)
 {
 	struct perf_event_attr attr = {
@@ -48,17 +48,13 @@ static void add_no_timer(const struct doctor_host *host, int error, struct docto
 	const struct refusal_words words = refusal_explain_perf(&refusal);
 
 	if (words.cause)
-		doctor_report_add(report, doctor_level(host, BACKENDS_ALL), "perf events",
-				  words.remedy,
-				  "perf_event_open: %s: %s (kernel.perf_event_paranoid is %d): "
-				  "costs %s",
-				  strerror(-error), words.cause, refusal.paranoid,
-				  backend_set_words(BACKENDS_ALL));
+		doctor_add_loss(host, BACKENDS_ALL, report, "perf events", words.remedy,
+				"perf_event_open: %s: %s (kernel.perf_event_paranoid is %d)",
+				strerror(-error), words.cause, refusal.paranoid);
 	else
-		doctor_report_add(report, doctor_level(host, BACKENDS_ALL), "perf events",
-				  "boot a kernel with CONFIG_PERF_EVENTS=y",
-				  "no CPU timer can be opened: %s: costs %s", strerror(-error),
-				  backend_set_words(BACKENDS_ALL));
+		doctor_add_loss(host, BACKENDS_ALL, report, "perf events",
+				"boot a kernel with CONFIG_PERF_EVENTS=y",
+				"no CPU timer can be opened: %s", strerror(-error));
 }
 
 void check_perf(const struct doctor_host *host, struct doctor_report *report)
@@ -69,34 +65,31 @@ void check_perf(const struct doctor_host *host, struct doctor_report *report)
 	if (plain_fd < 0)
 		add_no_timer(host, plain_fd, report);
 	else if (copying_fd < 0)
-		doctor_report_add(report, doctor_level(host, BACKEND_PERF), "perf events",
-				  "boot Linux 3.10 or newer",
-				  "a CPU timer can be opened, but none that copies stacks: %s: "
-				  "costs %s",
-				  strerror(-copying_fd), backend_set_words(BACKEND_PERF));
+		doctor_add_loss(host, BACKEND_PERF, report, "perf events",
+				"boot Linux 3.10 or newer",
+				"a CPU timer can be opened, but none that copies stacks: %s",
+				strerror(-copying_fd));
 	else
-		doctor_report_add(report, FINDING_OK, "perf events", NULL,
-				  "CPU timers can be opened, and ones that copy stacks");
+		doctor_report_ok(report, "perf events",
+				 "CPU timers can be opened, and ones that copy stacks");
 }
 
-static void add_neither(const struct doctor_host *host, const char *bpf, const char *perf,
-			struct doctor_report *report)
+/* Adds that no backend works. One of the reasons is empty if the options allow only the other
+ * backend. */
+static void add_neither(const char *bpf, const char *perf, struct doctor_report *report)
 {
-	if (backend_set_wanted(host->options) == BACKEND_BPF)
-		doctor_report_add(report, FINDING_FAIL, DOCTOR_CAPTURE_BACKEND,
-				  "see the findings above, or set --capture=auto",
-				  "none: --capture=bpf was requested: %s", bpf);
-	else if (backend_set_wanted(host->options) == BACKEND_PERF)
-		doctor_report_add(report, FINDING_FAIL, DOCTOR_CAPTURE_BACKEND,
-				  "see the findings above, or set --capture=auto",
-				  "none: --capture=perf was requested: %s", perf);
-	else
+	if (*bpf && *perf)
 		doctor_report_add(report, FINDING_FAIL, DOCTOR_CAPTURE_BACKEND,
 				  "see the findings above", "none: bpf: %s; perf: %s", bpf, perf);
+	else
+		doctor_report_add(report, FINDING_FAIL, DOCTOR_CAPTURE_BACKEND,
+				  "see the findings above, or set --capture=auto",
+				  "none: --capture=%s was requested: %s", *bpf ? "bpf" : "perf",
+				  *bpf ? bpf : perf);
 }
 
-/* Tries the capture backends in the agent's order. A backend that does not work gives a
- * message with the reason. */
+/* Tries the capture backends in the agent's order. A backend that does not work returns a message
+ * with the reason. */
 void check_capture_backend(const struct doctor_host *host, struct doctor_report *report)
 {
 	_cleanup_(strbuf_done) struct strbuf bpf = strbuf_with_max(MESSAGE_MAX_BYTES);
@@ -104,13 +97,12 @@ void check_capture_backend(const struct doctor_host *host, struct doctor_report 
 	enum backend_set wanted = backend_set_wanted(host->options);
 
 	if ((wanted & BACKEND_BPF) && host->try_capture(BACKEND_BPF, &bpf) == 0)
-		doctor_report_add(report, FINDING_OK, DOCTOR_CAPTURE_BACKEND, NULL, "bpf%s",
-				  wanted == BACKEND_BPF ? ", as requested by --capture" : "");
+		doctor_report_ok(report, DOCTOR_CAPTURE_BACKEND, "bpf%s",
+				 wanted == BACKEND_BPF ? ", as requested by --capture" : "");
 	else if (!(wanted & BACKEND_PERF) || host->try_capture(BACKEND_PERF, &perf) < 0)
-		add_neither(host, strbuf_str(&bpf), strbuf_str(&perf), report);
+		add_neither(strbuf_str(&bpf), strbuf_str(&perf), report);
 	else if (wanted == BACKEND_PERF)
-		doctor_report_add(report, FINDING_OK, DOCTOR_CAPTURE_BACKEND, NULL,
-				  "perf, as requested by --capture");
+		doctor_report_ok(report, DOCTOR_CAPTURE_BACKEND, "perf, as requested by --capture");
 	else
 		doctor_report_add(
 			report, FINDING_WARN, DOCTOR_CAPTURE_BACKEND,

@@ -75,11 +75,10 @@ static void add_ids(const struct id_search *search, bool is_host, struct doctor_
 			"only a part of the host's cgroups is mounted: processes in the "
 			"others are not recognised");
 	else if (search->nr_containers > 0)
-		doctor_report_add(report, FINDING_OK, name, NULL, "lead to %zu of %zu containers",
-				  search->nr_found, search->nr_containers);
+		doctor_report_ok(report, name, "lead to %zu of %zu containers", search->nr_found,
+				 search->nr_containers);
 	else
-		doctor_report_add(report, FINDING_OK, name, NULL,
-				  "can be looked up; there are no containers");
+		doctor_report_ok(report, name, "can be looked up; there are no containers");
 }
 
 static void check_ids(const struct cgroup_fs *fs, struct doctor_report *report)
@@ -112,22 +111,21 @@ void check_cgroups(const struct doctor_host *host, struct doctor_report *report)
 				  strerror(-r));
 		return;
 	}
-	doctor_report_add(report, FINDING_OK, "cgroups", NULL, "%s, at %s",
-			  cgroup_mode_name(cgroup_fs_mode(fs)), cgroup_fs_root(fs));
+	doctor_report_ok(report, "cgroups", "%s, at %s", cgroup_mode_name(cgroup_fs_mode(fs)),
+			 cgroup_fs_root(fs));
 	check_ids(fs, report);
 }
 
-/* Lowers *limit to the number in a file, if there is one. Returns whether there is such a file. */
+/* Lowers *limit to the number in a file, which may be "max" instead. Returns whether there is such
+ * a file. */
 static bool lower_limit(const char *dir, const char *name, uint64_t *limit)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(VALUE_MAX_BYTES);
 	uint64_t value;
 
-	if (kernel_file_read_head(dir, name, &text) < 0)
+	if (kernel_file_read_line(dir, name, "", &text) < 0)
 		return false;
-
-	const char *digits = strbuf_str(&text);
-	if (parse_digits(&digits, digits + text.len, 10, &value) == 0 && value < *limit)
+	if (parse_u64(strbuf_str(&text), &value) == 0 && value < *limit)
 		*limit = value;
 	return true;
 }
@@ -246,7 +244,7 @@ void check_memory(const struct doctor_host *host, struct doctor_report *report)
 	uint64_t limit;
 
 	if (!read_memory_limit(host, &limit) || limit == UINT64_MAX)
-		doctor_report_add(report, FINDING_OK, "memory", NULL, "no limit found");
+		doctor_report_ok(report, "memory", "no limit found");
 	else if (limit < need)
 		doctor_report_add(report, FINDING_WARN, "memory",
 				  "raise the limit, or lower --tables-memory-max",
@@ -255,8 +253,8 @@ void check_memory(const struct doctor_host *host, struct doctor_report *report)
 				  " MB: the kernel may end them",
 				  limit / MEGABYTE, need / MEGABYTE);
 	else
-		doctor_report_add(report, FINDING_OK, "memory", NULL,
-				  "limited to %" PRIu64 " MB, the agent and its workers to %" PRIu64
-				  " MB",
-				  limit / MEGABYTE, need / MEGABYTE);
+		doctor_report_ok(report, "memory",
+				 "limited to %" PRIu64 " MB, the agent and its workers to %" PRIu64
+				 " MB",
+				 limit / MEGABYTE, need / MEGABYTE);
 }

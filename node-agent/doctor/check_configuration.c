@@ -39,6 +39,5 @@ void check_configuration(const struct doctor_host *host, struct doctor_report *r
 				  "starts with these",
 				  "%s", message.len > 0 ? message.data : strerror(-r));
 	else
-		doctor_report_add(report, FINDING_OK, "configuration", NULL, "%s",
-				  host->options->config_file);
+		doctor_report_ok(report, "configuration", "%s", host->options->config_file);
 }

@@ -50,8 +50,8 @@ static void add_header_file(const struct destination *destination, struct header
 		doctor_report_add(report, FINDING_FAIL, "headers", "see --otlp-header-file", "%s",
 				  message.len > 0 ? message.data : strerror(-r));
 	else if (!add_leak("headers", destination->header_file, report))
-		doctor_report_add(report, FINDING_OK, "headers", NULL, "%s: %zu",
-				  destination->header_file, headers->nr_lines - nr_before);
+		doctor_report_ok(report, "headers", "%s: %zu", destination->header_file,
+				 headers->nr_lines - nr_before);
 }
 
 static void add_token(const char *path, struct header_list *headers, struct doctor_report *report)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks what the process may do and see: capabilities, other limits, processes. */
+/* Checks the privileges and limits of this process: capabilities, sandbox, open files, and whether
+ * it sees the host's processes. */
 #include "base/capabilities.h"
 #include "base/cleanup.h"
 #include "base/kernel_file.h"
@@ -29,9 +30,8 @@ static void add_missing(const struct doctor_host *host, const struct capability 
 		doctor_report_add(report, FINDING_WARN, "capabilities", remedy,
 				  "CAP_%s is missing: %s", capability->name, capability->loss);
 	else
-		doctor_report_add(report, doctor_level(host, capability->needed_by), "capabilities",
-				  remedy, "CAP_%s is missing: %s: costs %s", capability->name,
-				  capability->loss, backend_set_words(capability->needed_by));
+		doctor_add_loss(host, capability->needed_by, report, "capabilities", remedy,
+				"CAP_%s is missing: %s", capability->name, capability->loss);
 }
 
 void check_capabilities(const struct doctor_host *host, struct doctor_report *report)
@@ -45,10 +45,10 @@ void check_capabilities(const struct doctor_host *host, struct doctor_report *re
 		is_complete = false;
 	}
 	if (is_complete)
-		doctor_report_add(report, FINDING_OK, "capabilities", NULL, "all present");
+		doctor_report_ok(report, "capabilities", "all present");
 }
 
-/* Checks that /proc shows the host's process ids, which samples carry. */
+/* Checks that /proc shows the host's process ids, because samples have these. */
 void check_pid_namespace(const struct doctor_host *host, struct doctor_report *report)
 {
 	char path[PATH_MAX], target[64];
@@ -62,14 +62,14 @@ void check_pid_namespace(const struct doctor_host *host, struct doctor_report *r
 	}
 	target[len] = '\0';
 	if (strcmp(target, HOST_PID_NAMESPACE) == 0)
-		doctor_report_add(report, FINDING_OK, "process ids", NULL, "the host's");
+		doctor_report_ok(report, "process ids", "the host's");
 	else
 		doctor_report_add(report, FINDING_WARN, "process ids",
 				  "in a pod, hostPID: true; with docker, --pid=host",
 				  "not the host's: functions of processes have no names");
 }
 
-/* Appends the words for the number in a line of /proc/self/status. */
+/* Appends the words for the number in a line of /proc/self/status, if it has that line. */
 static void append_status(const struct doctor_host *host, const char *key,
 			  const char *const words[static 3], struct strbuf *out)
 {
@@ -110,8 +110,8 @@ void check_sandbox(const struct doctor_host *host, struct doctor_report *report)
 				  "%s: functions of other processes may have no names",
 				  strbuf_str(&text));
 	else
-		doctor_report_add(report, FINDING_OK, "sandbox", NULL, "%s",
-				  text.len > 0 ? strbuf_str(&text) : "not known");
+		doctor_report_ok(report, "sandbox", "%s",
+				 text.len > 0 ? strbuf_str(&text) : "not known");
 }
 
 /* Reads the hard limit, to which the agent raises the soft one; UINT64_MAX for none. */
@@ -148,6 +148,6 @@ void check_open_files(const struct doctor_host *host, struct doctor_report *repo
 			"at most %" PRIu64 ": on a machine of many programs, some have no names",
 			limit);
 	else
-		doctor_report_add(report, FINDING_OK, "open files", NULL, "%s",
-				  limit == UINT64_MAX ? "no limit" : "enough");
+		doctor_report_ok(report, "open files", "%s",
+				 limit == UINT64_MAX ? "no limit" : "enough");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks the kernel: its version, and what it reports. Whether features work is tried out in
- * check_bpf.c and check_capture.c, not concluded from the version. */
+/* Checks the kernel's version and whether it shows the addresses of its functions. The version does
+ * not decide whether a feature works: check_bpf.c and check_capture.c try the features. */
 #include "base/cleanup.h"
 #include "base/kernel_file.h"
 #include "base/parse.h"
@@ -18,17 +18,14 @@ struct kernel_version {
 };
 static const struct kernel_version oldest_bpf = { 5, 10 }, oldest_perf = { 3, 10 };
 
-/* Reads a file with one number; -1 when that fails. */
-static int read_sysctl(const struct doctor_host *host, const char *name)
+/* Returns -1 if the setting is not known. */
+static int read_kptr_restrict(const struct doctor_host *host)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(SMALL_FILE_BYTES);
-	uint64_t value;
+	uint32_t value;
 
-	if (kernel_file_read_head(host->proc_dir, name, &text) < 0)
-		return -1;
-
-	const char *digits = strbuf_str(&text);
-	if (parse_digits(&digits, digits + text.len, 10, &value) < 0 || value > INT_MAX)
+	if (kernel_file_read_line(host->proc_dir, "sys/kernel/kptr_restrict", "", &text) < 0 ||
+	    parse_u32(strbuf_str(&text), &value) < 0 || value > INT_MAX)
 		return -1;
 	return (int)value;
 }
@@ -69,7 +66,7 @@ void check_kernel(const struct doctor_host *host, struct doctor_report *report)
 				  "%s: the capture backend bpf supports 5.10 and newer",
 				  host->kernel_release);
 	else
-		doctor_report_add(report, FINDING_OK, "kernel", NULL, "%s", host->kernel_release);
+		doctor_report_ok(report, "kernel", "%s", host->kernel_release);
 }
 
 /* Whether any line "ADDRESS TYPE NAME" has an address other than 0. */
@@ -86,12 +83,11 @@ static bool has_addresses(const char *kallsyms)
 void check_kernel_symbols(const struct doctor_host *host, struct doctor_report *report)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(KALLSYMS_PROBE_BYTES);
-	int restrict_level = read_sysctl(host, "sys/kernel/kptr_restrict");
+	int restrict_level = read_kptr_restrict(host);
 
 	int r = kernel_file_read_head(host->proc_dir, "kallsyms", &text);
 	if (r == 0 && has_addresses(strbuf_str(&text)))
-		doctor_report_add(report, FINDING_OK, "kernel symbols", NULL,
-				  "/proc/kallsyms has addresses");
+		doctor_report_ok(report, "kernel symbols", "/proc/kallsyms has addresses");
 	else if (r == 0)
 		doctor_report_add(report, FINDING_WARN, "kernel symbols",
 				  restrict_level > 1 ? "sysctl kernel.kptr_restrict=1"

@@ -24,8 +24,8 @@ void check_kubelet(const struct doctor_host *host, struct doctor_report *report)
 	};
 
 	if (!options->kubelet_url) {
-		doctor_report_add(report, FINDING_OK, "kubelet", NULL,
-				  "not configured (--kubelet-url): pods go by their UIDs");
+		doctor_report_ok(report, "kubelet",
+				 "not configured (--kubelet-url): pods go by their UIDs");
 		return;
 	}
 
@@ -40,6 +40,6 @@ void check_kubelet(const struct doctor_host *host, struct doctor_report *report)
 		doctor_report_add(report, FINDING_FAIL, "kubelet", NULL, "%s: %s",
 				  options->kubelet_url, kubelet_error(kubelet));
 	else
-		doctor_report_add(report, FINDING_OK, "kubelet", NULL, "%s knows %zu pods",
-				  options->kubelet_url, pods->nr_pods);
+		doctor_report_ok(report, "kubelet", "%s knows %zu pods", options->kubelet_url,
+				 pods->nr_pods);
 }

@@ -13,7 +13,7 @@ void check_node_name(const struct doctor_host *host, struct doctor_report *repor
 	const struct options *options = host->options;
 
 	if (options->node_name)
-		doctor_report_add(report, FINDING_OK, "node name", NULL, "%s", options->node_name);
+		doctor_report_ok(report, "node name", "%s", options->node_name);
 	else if (options->kubelet_url)
 		doctor_report_add(
 			report, FINDING_WARN, "node name",
@@ -21,8 +21,7 @@ void check_node_name(const struct doctor_host *host, struct doctor_report *repor
 			"not known: the kubelet's certificate is verified against its "
 			"address, which is often not in it");
 	else
-		doctor_report_add(report, FINDING_OK, "node name", NULL,
-				  "not configured (--node-name)");
+		doctor_report_ok(report, "node name", "not configured (--node-name)");
 }
 
 /* Warns only if there is a kubelet: other hosts have no such directories. */
@@ -35,8 +34,7 @@ static void add_no_logs(const struct options *options, int error, struct doctor_
 				  "%s/pods: %s: no names while the kubelet does not answer",
 				  options->pod_logs, strerror(-error));
 	else
-		doctor_report_add(report, FINDING_OK, "pod logs", NULL, "none in %s",
-				  options->pod_logs);
+		doctor_report_ok(report, "pod logs", "none in %s", options->pod_logs);
 }
 
 void check_pod_logs(const struct doctor_host *host, struct doctor_report *report)
@@ -46,8 +44,7 @@ void check_pod_logs(const struct doctor_host *host, struct doctor_report *report
 	size_t nr_containers = 0;
 
 	if (!options->pod_logs) {
-		doctor_report_add(report, FINDING_OK, "pod logs", NULL,
-				  "not configured (--pod-logs)");
+		doctor_report_ok(report, "pod logs", "not configured (--pod-logs)");
 		return;
 	}
 
@@ -58,7 +55,6 @@ void check_pod_logs(const struct doctor_host *host, struct doctor_report *report
 	}
 	for (size_t i = 0; i < pods->nr_pods; i++)
 		nr_containers += pods->pods[i].nr_containers;
-	doctor_report_add(report, FINDING_OK, "pod logs", NULL,
-			  "%s names %zu pods and %zu containers", options->pod_logs, pods->nr_pods,
-			  nr_containers);
+	doctor_report_ok(report, "pod logs", "%s names %zu pods and %zu containers",
+			 options->pod_logs, pods->nr_pods, nr_containers);
 }

@@ -45,7 +45,7 @@ static void check_space(const char *path, int fd, uint64_t wanted, struct doctor
 			"%s has %" PRIu64 " MB free, less than --queue-max (%" PRIu64 " MB)", path,
 			free_bytes >> 20, wanted >> 20);
 	else
-		doctor_report_add(report, FINDING_OK, "queue", NULL, "%s can be written", path);
+		doctor_report_ok(report, "queue", "%s can be written", path);
 }
 
 /* Checks the directory of each destination by the agent's own rules. Returns whether all can be
@@ -79,8 +79,8 @@ void check_queue(const struct doctor_host *host, struct doctor_report *report)
 	const char *path = options->queue_dir;
 
 	if (!path) {
-		doctor_report_add(report, FINDING_OK, "queue", NULL,
-				  "in memory (--queue-dir): what waits at the end is lost");
+		doctor_report_ok(report, "queue",
+				 "in memory (--queue-dir): what waits at the end is lost");
 		return;
 	}
 	if (own_dir_look(path, OWN_DIR_FOR_DIRECTORIES, &refusal, &fd) < 0) {

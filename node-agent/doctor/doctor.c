@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "doctor/doctor.h"
 
-#include "base/cleanup.h"
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#define DETAIL_MAX_BYTES 1024
 
 static void (*const checks[])(const struct doctor_host *host, struct doctor_report *report) = {
 	check_kernel,	       check_btf,	    check_lockdown,	  check_capabilities,
@@ -12,9 +16,19 @@ static void (*const checks[])(const struct doctor_host *host, struct doctor_repo
 	check_capture_backend,
 };
 
-enum finding_level doctor_level(const struct doctor_host *host, enum backend_set ruled_out)
+void doctor_add_loss(const struct doctor_host *host, enum backend_set ruled_out,
+		     struct doctor_report *report, const char *name, const char *remedy,
+		     const char *format, ...)
 {
-	return backend_set_wanted(host->options) & ~ruled_out ? FINDING_WARN : FINDING_FAIL;
+	bool has_other = backend_set_wanted(host->options) & ~ruled_out;
+	char detail[DETAIL_MAX_BYTES];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(detail, sizeof(detail), format, args);
+	va_end(args);
+	doctor_report_add(report, has_other ? FINDING_WARN : FINDING_FAIL, name, remedy,
+			  "%s: this rules out %s", detail, backend_set_words(ruled_out));
 }
 
 void doctor_examine(const struct doctor_host *host, struct doctor_report *report)

@@ -17,16 +17,18 @@ struct doctor_host {
 	const char *sys_dir; /* "/sys" */
 	const char *kernel_release; /* as uname -r prints it */
 	const struct options *options;
-	uint64_t capabilities; /* in force */
+	uint64_t capabilities; /* the effective set */
 
-	/* Starts a capture by that path as the agent does, and stops it. On failure `reterr_msg`
+	/* Starts the capture backend as the agent does, and stops it. On failure `reterr_msg`
 	 * says why, and what to do. */
 	int (*try_capture)(enum backend_set backend, struct strbuf *reterr_msg);
 };
 
-/* The level of a finding that rules out these capture backends: a failure if the options allow no
- * other path, else a warning. */
-enum finding_level doctor_level(const struct doctor_host *host, enum backend_set ruled_out);
+/* Adds a finding that rules out these capture backends: a failure if the options allow no other
+ * backend, else a warning. The detail says which backends. */
+void doctor_add_loss(const struct doctor_host *host, enum backend_set ruled_out,
+		     struct doctor_report *report, const char *name, const char *remedy,
+		     const char *format, ...) printf_like(6, 7);
 
 /* Runs all checks. */
 void doctor_examine(const struct doctor_host *host, struct doctor_report *report);

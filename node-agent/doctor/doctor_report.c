@@ -3,8 +3,8 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/printable.h"
 #include "base/text.h"
-#include "doctor/json.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ void doctor_report_done(struct doctor_report *report)
 	*report = (struct doctor_report){ 0 };
 }
 
-static int add_finding(struct doctor_report *report, struct finding finding)
+static int append(struct doctor_report *report, struct finding finding)
 {
 	int r = array_grow(report->findings, report->cap_findings, report->nr_findings + 1,
 			   FINDINGS_MAX);
@@ -43,19 +43,35 @@ static int add_finding(struct doctor_report *report, struct finding finding)
 	return 0;
 }
 
+static void printf_like(3, 0)
+	add(struct doctor_report *report, struct finding finding, const char *format, va_list args)
+{
+	char detail[DETAIL_MAX_BYTES];
+
+	vsnprintf(detail, sizeof(detail), format, args);
+	finding.detail = detail;
+	int r = append(report, finding);
+	if (r < 0 && report->error == 0)
+		report->error = r;
+}
+
 void doctor_report_add(struct doctor_report *report, enum finding_level level, const char *name,
 		       const char *remedy, const char *format, ...)
 {
-	char detail[DETAIL_MAX_BYTES];
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(detail, sizeof(detail), format, args);
+	add(report, (struct finding){ level, name, NULL, remedy ? remedy : "" }, format, args);
 	va_end(args);
+}
 
-	int r = add_finding(report, (struct finding){ level, name, detail, remedy ? remedy : "" });
-	if (r < 0 && report->error == 0)
-		report->error = r;
+void doctor_report_ok(struct doctor_report *report, const char *name, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	add(report, (struct finding){ FINDING_OK, name, NULL, "" }, format, args);
+	va_end(args);
 }
 
 size_t doctor_report_count(const struct doctor_report *report, enum finding_level level)
@@ -86,12 +102,13 @@ void doctor_report_append_text(const struct doctor_report *report, struct strbuf
 		       doctor_report_count(report, FINDING_WARN));
 }
 
+/* Appends a member of an object (RFC 8259, section 7), with the printable form of the value. The
+ * backslash of an escape stays part of the value: a decoder gets "\x1b". */
 static void append_member(struct strbuf *out, const char *name, const char *value, const char *end)
 {
-	json_append_string(out, name);
-	strbuf_append_char(out, ':');
-	json_append_string(out, value);
-	strbuf_append_str(out, end);
+	strbuf_appendf(out, "\"%s\":\"", name);
+	printable_append_quoted(out, value, "\"\\");
+	strbuf_appendf(out, "\"%s", end);
 }
 
 void doctor_report_append_json(const struct doctor_report *report, struct strbuf *out)

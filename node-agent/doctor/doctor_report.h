@@ -11,8 +11,8 @@
 
 enum finding_level {
 	FINDING_OK,
-	FINDING_WARN, /* works, with a loss that `detail` names */
-	FINDING_FAIL, /* does not work */
+	FINDING_WARN, /* profiling works, with a loss that `detail` names */
+	FINDING_FAIL, /* profiling or sending does not work */
 };
 
 struct finding {
@@ -26,15 +26,21 @@ struct doctor_report {
 	struct arena arena; /* the texts */
 	struct finding *findings; /* owned */
 	size_t nr_findings, cap_findings;
-	int error; /* first failure to add, or 0 */
+	int error; /* of the first finding that could not be added, or 0 */
 };
 
+/* Frees all findings. */
 void doctor_report_done(struct doctor_report *report);
 
 /* Adds a finding; `remedy` may be NULL. */
 void doctor_report_add(struct doctor_report *report, enum finding_level level, const char *name,
 		       const char *remedy, const char *format, ...) printf_like(5, 6);
 
+/* Adds a finding of the level FINDING_OK. */
+void doctor_report_ok(struct doctor_report *report, const char *name, const char *format, ...)
+	printf_like(3, 4);
+
+/* Returns the number of findings of a level. */
 size_t doctor_report_count(const struct doctor_report *report, enum finding_level level);
 
 /* Appends lines such as "ok    kernel   6.1.0", with each remedy below its finding. */

@@ -96,8 +96,8 @@ static void an_endpoint_is_there_when_it_answers_anything_but_404(void **state)
 		{ "/status/200", FINDING_OK, "(200)", "" },
 		{ "/status/400", FINDING_OK, "(400)", "" },
 		{ "/status/500", FINDING_OK, "(500)", "" },
-		{ "/status/503", FINDING_WARN, "takes nothing now", "--queue-dir" },
-		{ "/status/429", FINDING_WARN, "takes nothing now", "--queue-dir" },
+		{ "/status/503", FINDING_WARN, "is busy", "--queue-dir" },
+		{ "/status/429", FINDING_WARN, "is busy", "--queue-dir" },
 		{ "/redirect", FINDING_FAIL, "302, a redirect", "not followed" },
 		{ "/status/404", FINDING_FAIL, "answers 404", "service.profilesSupport" },
 		{ "/status/401", FINDING_FAIL, "answers 401", "otlp-token-file" },
@@ -326,7 +326,7 @@ static void each_destination_is_looked_at(void **state)
 	options.nr_destinations = array_len(destinations);
 	check_endpoints(&host, &report);
 	assert_int_equal(report.nr_findings, 3);
-	assert_non_null(strstr(report.findings[0].remedy, "that the name is right"));
+	assert_non_null(strstr(report.findings[0].remedy, "check the host name"));
 	assert_non_null(strstr(report.findings[1].remedy, "that it runs"));
 	assert_non_null(strstr(report.findings[2].detail, "not its URL"));
 }
