@@ -26,24 +26,23 @@ struct replay {
 	bool has_failed; /* a file could not be read */
 };
 
-static bool is_settled(const struct exporter_stats *stats)
+static bool is_settled(struct exporters *exporters)
 {
-	return stats->nr_samples_pushed + stats->nr_samples_restored ==
-	       stats->nr_samples_sent + exporter_stats_dropped(stats);
+	struct exporter_stats stats = exporters_get_stats(exporters);
+
+	return stats.nr_samples_pushed + stats.nr_samples_restored ==
+	       stats.nr_samples_sent + exporter_stats_dropped(&stats);
 }
 
-/* Waits until everything that was pushed is delivered or dropped, or the time is over, to flood
- * neither a destination nor our memory. */
+/* Waits until everything that was pushed is delivered or dropped, or the time is over. This keeps a
+ * long list of files from filling the memory. */
 static void wait_until_settled(const struct replay *replay)
 {
 	const struct timespec pause = clock_timespec(POLL_NS);
-	struct exporter_stats stats = exporters_get_stats(replay->exporters);
 
-	while (!is_settled(&stats) && clock_mono_ns() < replay->deadline_ns &&
-	       !signals_stop_requested()) {
+	while (!is_settled(replay->exporters) && clock_mono_ns() < replay->deadline_ns &&
+	       !signals_stop_requested())
 		nanosleep(&pause, NULL);
-		stats = exporters_get_stats(replay->exporters);
-	}
 }
 
 static void push_profiles(const struct replay *replay, struct pprof_profiles *profiles)

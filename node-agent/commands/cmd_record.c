@@ -4,8 +4,10 @@
 #include "agent/child.h"
 #include "agent/signals.h"
 #include "base/clock.h"
+#include "base/fileio.h"
 #include "base/heartbeat.h"
 #include "base/output_file.h"
+#include "base/text.h"
 #include "commands/commands.h"
 #include "commands/describe.h"
 #include "commands/progress.h"
@@ -20,8 +22,11 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
+#include <unistd.h>
 
 #define MESSAGE_MAX_BYTES 4096
+#define SUMMARY_MAX_BYTES 65536
+#define DEFAULT_COLUMNS 100
 #define RECORD_MAX_BYTES ((size_t)1 << 30)
 #define READER_MAX_NS (30 * NSEC_PER_SEC)
 #define LAST_WINDOWS_NS (5500 * NSEC_PER_MSEC) /* of SIGNALS_END_NS: the rest is for writing */
@@ -89,16 +94,6 @@ static void tell_unwritable(const char *path, int error, struct strbuf *message)
 	output_file_explain(path, error, message);
 }
 
-/* Checks that the files can be written, before ten seconds of sampling would be lost. */
-static int check_output(const char *path, struct strbuf *message)
-{
-	int r = output_check(path);
-
-	if (r < 0)
-		tell_unwritable(path, r, message);
-	return r;
-}
-
 static int prepare(struct recording *recording, struct strbuf *message)
 {
 	const struct options *options = recording->options;
@@ -111,8 +106,11 @@ static int prepare(struct recording *recording, struct strbuf *message)
 				  : -ENOMEM;
 	if (r == 0 && options->outputs.nr == 0)
 		r = name_default_output(recording);
-	for (size_t i = 0; i < recording->outputs.nr && r == 0; i++)
-		r = check_output(recording->outputs.items[i], message);
+	for (size_t i = 0; r == 0 && i < recording->outputs.nr; i++) { /* before sampling */
+		r = output_check(recording->outputs.items[i]);
+		if (r < 0)
+			tell_unwritable(recording->outputs.items[i], r, message);
+	}
 	if (r == 0)
 		r = builder_new(RECORD_MAX_BYTES, &recording->builder);
 	return r;
@@ -288,6 +286,18 @@ static void tell_of_nothing(const struct recording *recording, uint64_t nr_lost)
 			recording->target);
 }
 
+static int print_summary(const struct summary *summary)
+{
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(SUMMARY_MAX_BYTES);
+
+	int r = summary_append(summary, &text);
+	if (r == 0)
+		r = fd_write_all(STDOUT_FILENO, text.data, text.len);
+	if (r < 0)
+		fprintf(stderr, "flamelet: cannot write the summary: %s\n", strerror(-r));
+	return r < 0 ? STATUS_FAILED : STATUS_OK;
+}
+
 static int finish(struct recording *recording, struct agent *agent)
 {
 	struct agent_stats stats;
@@ -313,16 +323,16 @@ static int finish(struct recording *recording, struct agent *agent)
 		.perf_reason = agent_perf_reason(agent),
 		.files = recording->outputs.items,
 		.nr_files = recording->outputs.nr,
+		.ssh_connection = getenv("SSH_CONNECTION"),
+		.user = getenv("SUDO_USER") ? getenv("SUDO_USER") : getenv("USER"),
+		.columns = text_terminal_columns(STDOUT_FILENO, DEFAULT_COLUMNS),
 	};
 
 	if (write_outputs(recording, profile) < 0)
 		return STATUS_FAILED;
 	if (recording->options->quiet || writes_to_stdout(recording))
 		return STATUS_OK;
-	int r = summary_print(&summary);
-	if (r < 0)
-		fprintf(stderr, "flamelet: cannot write the summary: %s\n", strerror(-r));
-	return r < 0 ? STATUS_FAILED : STATUS_OK;
+	return print_summary(&summary);
 }
 
 int cmd_record(const struct options *options)

@@ -11,9 +11,21 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #define TEXT_MAX_BYTES 65536
 #define SERVICE_ACCOUNT_DIR "/var/run/secrets/kubernetes.io/serviceaccount"
+
+int cmd_version(const struct options *options)
+{
+	struct utsname host;
+
+	(void)options;
+	if (uname(&host) < 0)
+		return STATUS_FAILED;
+	printf("flamelet %s (%s)\n", FLAMELET_VERSION, host.machine);
+	return STATUS_OK;
+}
 
 static int print_overview(const struct command *commands, size_t nr_commands)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* profiling whole machine ▕███████ ▏ 7/10 s 17,812 samples 128 CPUs lost 0 (Ctrl-C = stop and
- * save)
+/* The live line:
  *
- * The line is made of parts. When the terminal is too narrow for all of them, the least
- * important one goes first: the hint, then the CPUs, then the bar. */
+ *	profiling whole machine  ▕███████   ▏ 7/10 s  17,812 samples  lost 0
+ *
+ * It consists of parts. If the terminal is too narrow for all of them, the least important ones are
+ * left out: first the hint "(Ctrl-C = stop and save)", then the number of CPUs, then the bar. */
 #include "commands/progress.h"
 
 #include "base/cleanup.h"
@@ -181,8 +182,9 @@ static void append_parts(const struct progress *progress, const struct progress_
 	}
 }
 
-void progress_line(const struct progress *progress, const struct progress_state *state,
-		   struct strbuf *out)
+/* Appends the line as wide as the terminal allows. */
+static void append_line(const struct progress *progress, const struct progress_state *state,
+			struct strbuf *out)
 {
 	unsigned int mask = (1u << NR_PARTS) - 1;
 
@@ -206,7 +208,7 @@ void progress_update(const struct progress *progress, const struct progress_stat
 	if (progress->mode != PROGRESS_LIVE)
 		return;
 	strbuf_append_str(&line, ERASE_LINE);
-	progress_line(progress, state, &line);
+	append_line(progress, state, &line);
 	write_line(progress, &line);
 }
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shows the progress of `record`: on a terminal one line that is redrawn, elsewhere one line at the
- * start. All of it goes to stderr; standard output belongs to the result. */
+/* Shows the progress of `record` on stderr, because standard output is for profiles: on a terminal
+ * one line that is redrawn, else one line at the start. */
 #ifndef COMMANDS_PROGRESS_H
 #define COMMANDS_PROGRESS_H
-
-#include "base/strbuf.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,7 +35,7 @@ struct progress_state {
  * NO_COLOR, LC_ALL, LC_CTYPE, LANG). */
 void progress_init(struct progress *progress, bool quiet);
 
-/* Says that profiling begins, before the first sample. */
+/* Writes the one line of PROGRESS_ONE_LINE; does nothing in other modes. */
 void progress_start(const struct progress *progress);
 
 /* Redraws the live line; does nothing in other modes. Call it a few times per second. */
@@ -45,9 +43,5 @@ void progress_update(const struct progress *progress, const struct progress_stat
 
 /* Erases the live line. */
 void progress_done(const struct progress *progress);
-
-/* Appends the live line alone. */
-void progress_line(const struct progress *progress, const struct progress_state *state,
-		   struct strbuf *out);
 
 #endif

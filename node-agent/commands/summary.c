@@ -3,16 +3,13 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/fileio.h"
 #include "base/printable.h"
 #include "base/text.h"
 #include "commands/copy_hint.h"
 #include "commands/ranking.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define TOP_MAX 5
 #define UNWIND_REASONS_MAX 32
@@ -21,11 +18,10 @@
 #define SHARE_COLUMNS 9 /* " 12.3 %  " */
 #define NAME_COLUMNS_MIN 20
 #define OUTPUT_MAX_BYTES 65536
-#define DEFAULT_COLUMNS 100
 #define CONTAINER_ID_SHOWN 12
 
-/* Names the owner of a sample's CPU time: the pod, or what is known of it, else the process of the
- * host and its service. */
+/* Appends the owner of a sample's CPU time: the pod by its name or UID, the container, or the
+ * process of the host with its service. */
 static void append_owner(const struct profile *profile, const struct profile_sample *sample,
 			 struct strbuf *out)
 {
@@ -48,7 +44,7 @@ static void append_owner(const struct profile *profile, const struct profile_sam
 			       service ? service : "host");
 }
 
-/* The function that ran when the sample was taken. */
+/* Appends the function that ran when the sample was taken. */
 static void append_leaf(const struct profile *profile, const struct profile_sample *sample,
 			struct strbuf *out)
 {
@@ -81,37 +77,39 @@ static void append_stop(const struct profile *profile, const struct profile_samp
 typedef void (*label_fn)(const struct profile *profile, const struct profile_sample *sample,
 			 struct strbuf *out);
 
+/* Sums the samples by label; samples without a label do not count. */
 static int rank_samples(const struct profile *profile, label_fn append_label,
 			struct ranking *ranking)
 {
 	_cleanup_(strbuf_done) struct strbuf label = strbuf_with_max(LABEL_MAX_BYTES);
 
-	for (size_t i = 0; i < profile->nr_samples; i++) {
+	int r = ranking_init(ranking);
+	for (size_t i = 0; r == 0 && i < profile->nr_samples; i++) {
 		strbuf_clear(&label);
 		append_label(profile, &profile->samples[i], &label);
-		if (label.len == 0)
-			continue;
-		int r = ranking_add(ranking, strbuf_str(&label), profile->samples[i].count);
-		if (r < 0)
-			return r;
+		if (label.len > 0)
+			r = ranking_add(ranking, strbuf_str(&label), profile->samples[i].count);
 	}
-	return 0;
+	return r;
 }
 
-/* Appends the top of one ranking, with the heading left of its first line. Returns the number of
- * lines. */
+/* Returns the columns that are left for a name. */
+static size_t columns_behind(const struct summary *summary, size_t used)
+{
+	return summary->columns > used + NAME_COLUMNS_MIN ? summary->columns - used
+							  : NAME_COLUMNS_MIN;
+}
+
+/* Appends the first lines of a ranking, with the heading in front of the first one. Returns the
+ * number of lines. */
 static int append_ranking(const struct summary *summary, const char *head, label_fn append_label,
 			  size_t nr_max, struct strbuf *out)
 {
 	_cleanup_(ranking_done) struct ranking ranking = { 0 };
 	struct rank ranks[TOP_MAX];
-	size_t used = HEAD_COLUMNS + SHARE_COLUMNS;
-	size_t columns = summary->columns > used + NAME_COLUMNS_MIN ? summary->columns - used
-								    : NAME_COLUMNS_MIN;
+	size_t columns = columns_behind(summary, HEAD_COLUMNS + SHARE_COLUMNS);
 
-	int r = ranking_init(&ranking);
-	if (r == 0)
-		r = rank_samples(summary->profile, append_label, &ranking);
+	int r = rank_samples(summary->profile, append_label, &ranking);
 	if (r < 0)
 		return r;
 
@@ -126,17 +124,15 @@ static int append_ranking(const struct summary *summary, const char *head, label
 	return (int)nr;
 }
 
-/* Reports truncated stacks if they are one in a hundred or more, with the most frequent reason.
- * Returns the number of lines. */
+/* Appends the share of truncated stacks if it is 1 % or more, with the most frequent reason. Returns
+ * the number of lines. */
 static int append_truncated_stacks(const struct summary *summary, struct strbuf *out)
 {
 	_cleanup_(ranking_done) struct ranking ranking = { 0 };
 	uint64_t total = profile_total(summary->profile), nr_truncated = 0;
 	struct rank ranks[UNWIND_REASONS_MAX];
 
-	int r = ranking_init(&ranking);
-	if (r == 0)
-		r = rank_samples(summary->profile, append_stop, &ranking);
+	int r = rank_samples(summary->profile, append_stop, &ranking);
 	if (r < 0)
 		return r;
 	size_t nr = ranking_top(&ranking, array_len(ranks), ranks);
@@ -170,19 +166,18 @@ static void append_totals(const struct summary *summary, struct strbuf *out)
 	strbuf_append_char(out, '\n');
 }
 
-/* Appends one line, truncated to the terminal's width. Returns the number of lines. */
-static size_t append_path(const struct summary *summary, struct strbuf *out)
+/* Appends why perf took the samples, if it did, truncated to the terminal's width. Returns the
+ * number of lines. */
+static size_t append_backend(const struct summary *summary, struct strbuf *out)
 {
-	_cleanup_(strbuf_done) struct strbuf path = strbuf_with_max(OUTPUT_MAX_BYTES);
-	size_t columns = summary->columns > HEAD_COLUMNS + NAME_COLUMNS_MIN
-				 ? summary->columns - HEAD_COLUMNS
-				 : NAME_COLUMNS_MIN;
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(OUTPUT_MAX_BYTES);
 
 	if (!summary->perf_reason)
 		return 0;
-	strbuf_appendf(&path, "perf (%s)", summary->perf_reason);
+	strbuf_appendf(&text, "perf (%s)", summary->perf_reason);
 	strbuf_appendf(out, "%-*s", HEAD_COLUMNS, "captured by");
-	text_append_name(out, strbuf_str(&path), columns, ELIDE_MIDDLE);
+	text_append_name(out, strbuf_str(&text), columns_behind(summary, HEAD_COLUMNS),
+			 ELIDE_MIDDLE);
 	strbuf_append_char(out, '\n');
 	return 1;
 }
@@ -207,7 +202,7 @@ static bool append_files(const struct summary *summary, struct strbuf *out)
 	return has_files;
 }
 
-/* Appends how to copy the files. Returns whether there is a way. */
+/* Appends the command that copies the files over ssh. Returns whether there is one. */
 static bool append_copy_hint(const struct summary *summary, struct strbuf *out)
 {
 	_cleanup_(strbuf_done) struct strbuf hint = strbuf_with_max(OUTPUT_MAX_BYTES);
@@ -223,21 +218,21 @@ static bool append_copy_hint(const struct summary *summary, struct strbuf *out)
 int summary_append(const struct summary *summary, struct strbuf *out)
 {
 	_cleanup_(strbuf_done) struct strbuf tail = strbuf_with_max(OUTPUT_MAX_BYTES);
-	_cleanup_(strbuf_done) struct strbuf cut = strbuf_with_max(OUTPUT_MAX_BYTES);
+	_cleanup_(strbuf_done) struct strbuf truncated = strbuf_with_max(OUTPUT_MAX_BYTES);
 	size_t nr_left = SUMMARY_LINES_MAX - 1;
 
 	if (append_files(summary, &tail))
 		nr_left -= append_copy_hint(summary, &tail) ? 2 : 1;
 
 	append_totals(summary, out);
-	nr_left -= append_path(summary, out);
+	nr_left -= append_backend(summary, out);
 	int r = append_ranking(summary,
 			       summary->profile->type == PROFILE_CPU ? "CPU time of" : "owned by",
 			       append_owner, TOP_MAX, out);
 	if (r < 0)
 		return r;
 	nr_left -= (size_t)r;
-	r = append_truncated_stacks(summary, &cut);
+	r = append_truncated_stacks(summary, &truncated);
 	if (r < 0)
 		return r;
 	nr_left -= (size_t)r;
@@ -245,20 +240,7 @@ int summary_append(const struct summary *summary, struct strbuf *out)
 			   nr_left < TOP_MAX ? nr_left : TOP_MAX, out);
 	if (r < 0)
 		return r;
-	strbuf_append(out, strbuf_str(&cut), cut.len);
+	strbuf_append(out, strbuf_str(&truncated), truncated.len);
 	strbuf_append(out, strbuf_str(&tail), tail.len);
 	return strbuf_error(&tail) < 0 ? strbuf_error(&tail) : strbuf_error(out);
-}
-
-int summary_print(const struct summary *summary)
-{
-	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(OUTPUT_MAX_BYTES);
-	struct summary complete = *summary;
-	const char *sudo_user = getenv("SUDO_USER");
-
-	complete.ssh_connection = getenv("SSH_CONNECTION");
-	complete.user = sudo_user ? sudo_user : getenv("USER");
-	complete.columns = text_terminal_columns(STDOUT_FILENO, DEFAULT_COLUMNS);
-	int r = summary_append(&complete, &out);
-	return r < 0 ? r : fd_write_all(STDOUT_FILENO, out.data, out.len);
 }

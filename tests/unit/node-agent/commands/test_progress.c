@@ -25,12 +25,30 @@ static const struct progress_state seven_seconds = {
 	.nr_samples = 17812,
 };
 
+/* Returns the line that the progress draws, without the sequence that erases the old one. */
+static void draw(struct progress progress, const struct progress_state *state,
+		 struct strbuf *ret_line)
+{
+	char text[4096];
+	int fds[2];
+
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	progress.fd = fds[1];
+	progress_update(&progress, state);
+	close(fds[1]);
+	ssize_t len = read(fds[0], text, sizeof(text));
+	close(fds[0]);
+	assert_true(len > 4);
+	assert_memory_equal(text, "\r\033[K", 4);
+	strbuf_append(ret_line, text + 4, (size_t)len - 4);
+}
+
 static void expect_line(const struct progress *progress, const struct progress_state *state,
 			const char *expected)
 {
 	_cleanup_(strbuf_done) struct strbuf line = strbuf_with_max(1000);
 
-	progress_line(progress, state, &line);
+	draw(*progress, state, &line);
 	assert_string_equal(strbuf_str(&line), expected);
 }
 
@@ -50,7 +68,7 @@ static void the_line_never_wraps(void **state)
 	for (narrow.columns = 70; narrow.columns < 130; narrow.columns++) {
 		_cleanup_(strbuf_done) struct strbuf line = strbuf_with_max(1000);
 
-		progress_line(&narrow, &seven_seconds, &line);
+		draw(narrow, &seven_seconds, &line);
 		assert_in_range(text_columns(strbuf_str(&line)), 50, narrow.columns - 1);
 	}
 	narrow.columns = 80;
@@ -98,7 +116,7 @@ static void losses_are_colored_unless_no_color_is_set(void **state)
 		    "profiling whole machine  ▕███████   ▏ 7/10 s  17,812 samples  128 CPUs  lost 3"
 		    "  (Ctrl-C = stop and save)");
 	colored.has_color = true;
-	progress_line(&colored, &lossy, &line);
+	draw(colored, &lossy, &line);
 	assert_non_null(strstr(strbuf_str(&line), "\033[33mlost 3\033[0m"));
 }
 
