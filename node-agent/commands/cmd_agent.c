@@ -19,13 +19,13 @@
 #define MESSAGE_MAX_BYTES 4096
 #define READER_MAX_NS (30 * NSEC_PER_SEC)
 
-/* How long the loader may work after a signal asked for the end. The rest of the time is for
+/* Time for the last windows after a signal requested the end. The rest of the time is for
  * sending. */
 #define LAST_WINDOWS_NS (3500 * NSEC_PER_MSEC)
 
-/* How long after that signal sending ends. A request under way takes up to a second more to be
- * given up, and everything is done before SIGNALS_END_NS. What was not sent then is kept or
- * lost. */
+/* Time until sending ends, from that signal on. It takes up to a second more to abandon a request
+ * in progress, and everything ends before SIGNALS_END_NS. Profiles that are not sent by then stay
+ * in the queue's directory, or are lost without one. */
 #define LAST_SENDING_NS (5500 * NSEC_PER_MSEC)
 #define COUNTERS_LOG_NS (5 * 60 * NSEC_PER_SEC)
 
@@ -60,9 +60,9 @@ static void log_counters(const struct parts *parts, const char *when)
 	log_info("%s: %s", when, strbuf_str(&text));
 }
 
-/* Warns if the selection matches nothing. That looks like a typing error, but what it selects may
- * still start. */
-static void warn_of_nothing(struct agent *agent)
+/* Warns if the selection matches nothing. This may be a typing error, or the target may start
+ * later. */
+static void warn_if_no_target(struct agent *agent)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
 
@@ -70,8 +70,8 @@ static void warn_of_nothing(struct agent *agent)
 		log_warn("nothing is profiled now: %s", strbuf_str(&message));
 }
 
-/* The configuration was valid, so only a lack of memory keeps the old selection. */
-static void select_anew(struct agent *agent, const struct options *options)
+/* Applies a changed selection. The configuration is valid, so this only fails without memory. */
+static void change_selection(struct agent *agent, const struct options *options)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
 
@@ -80,7 +80,7 @@ static void select_anew(struct agent *agent, const struct options *options)
 		log_warn_errno(r, "keeping the old selection: %s", strbuf_str(&message));
 	else
 		log_info("the selection has changed");
-	warn_of_nothing(agent);
+	warn_if_no_target(agent);
 }
 
 static int start_monitor(const struct options *options, struct exporters *exporters,
@@ -113,14 +113,14 @@ static void publish(const struct parts *parts)
 	monitor_publish(parts->monitor, &counters, now_ns);
 }
 
-/* What the log already says about threads that hang. */
+/* State of the log lines about threads that hang. */
 struct hanging {
-	bool is_told;
+	bool is_logged; /* the last line said that a thread hangs */
 	uint64_t next_ns; /* time of the next check, CLOCK_MONOTONIC */
 };
 
 /* Logs one line when a thread hangs, and one when all threads move again. */
-static void tell_of_hanging(struct hanging *hanging)
+static void log_hanging(struct hanging *hanging)
 {
 	uint64_t now_ns = clock_mono_ns();
 	struct heartbeat late;
@@ -129,13 +129,13 @@ static void tell_of_hanging(struct hanging *hanging)
 		return;
 	hanging->next_ns = now_ns + HEARTBEAT_TICK_NS;
 	bool is_late = heartbeat_find_late(now_ns, &late);
-	if (is_late && !hanging->is_told)
+	if (is_late && !hanging->is_logged)
 		log_error("the thread %s has not moved for %llu s; its limit is %llu s", late.name,
 			  (unsigned long long)(late.age_ns / NSEC_PER_SEC),
 			  (unsigned long long)(late.max_ns / NSEC_PER_SEC));
-	else if (!is_late && hanging->is_told)
+	else if (!is_late && hanging->is_logged)
 		log_info("all threads move again");
-	hanging->is_told = is_late;
+	hanging->is_logged = is_late;
 }
 
 static void run(const struct parts *parts)
@@ -149,9 +149,9 @@ static void run(const struct parts *parts)
 		const struct options *options = reload_poll(parts->reload, clock_mono_ns());
 
 		if (options)
-			select_anew(parts->agent, options);
+			change_selection(parts->agent, options);
 		publish(parts);
-		tell_of_hanging(&hanging);
+		log_hanging(&hanging);
 		if (clock_mono_ns() < next_log_ns)
 			continue;
 		next_log_ns += COUNTERS_LOG_NS;
@@ -213,7 +213,7 @@ int cmd_agent(const struct options *options)
 		 (int)strcspn(endpoint, "?#"), endpoint, /* a query may be a key */
 		 exporters_nr(exporters) > 1 ? " and others" : "",
 		 (unsigned long long)(options->export_interval_ns / NSEC_PER_SEC));
-	warn_of_nothing(agent);
+	warn_if_no_target(agent);
 
 	const struct parts parts = { agent, exporters, reload, monitor };
 	run(&parts);

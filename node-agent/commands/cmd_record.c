@@ -116,7 +116,7 @@ static int prepare(struct recording *recording, struct strbuf *message)
 	return r;
 }
 
-/* Whether a profile goes to standard output. The output of a command then goes elsewhere. */
+/* Returns whether a profile goes to standard output. The command's output then goes to stderr. */
 static bool writes_to_stdout(const struct recording *recording)
 {
 	for (size_t i = 0; i < recording->outputs.nr; i++)
@@ -139,7 +139,7 @@ static int start_command(struct recording *recording, struct agent *agent, struc
 	return r;
 }
 
-/* Whether all processes of -p are gone, so that there is nothing left to sample. */
+/* Returns whether all processes of -p have exited. */
 static bool targets_are_gone(const struct options *options)
 {
 	for (size_t i = 0; i < options->pids.nr; i++)

@@ -124,8 +124,8 @@ static int append_ranking(const struct summary *summary, const char *head, label
 	return (int)nr;
 }
 
-/* Appends the share of truncated stacks if it is 1 % or more, with the most frequent reason. Returns
- * the number of lines. */
+/* Appends the share of truncated stacks if it is 1 % or more, with the most frequent reason.
+ * Returns the number of lines. */
 static int append_truncated_stacks(const struct summary *summary, struct strbuf *out)
 {
 	_cleanup_(ranking_done) struct ranking ranking = { 0 };

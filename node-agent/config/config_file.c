@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads libyaml's events by this grammar:
+/* This file reads libyaml's events by this grammar:
  *
  *	stream   := [document]
  *	document := { key value }	a mapping
  *	value    := scalar | [ scalar … ]
  *
- * Everything else that YAML has (nested maps, aliases, a second document) is refused by name and
- * line when its event comes, so depth and expansion do not matter. */
+ * Everything else that YAML has (nested maps, aliases, a second document) is refused when its event
+ * comes, so neither deep nesting nor the expansion of aliases can happen. */
 #include "config/config_file.h"
 
 #include "base/array.h"

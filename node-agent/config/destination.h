@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One destination of profiles: where it is, how to speak to it, and what it gets. */
+/* The options of one destination of profiles. */
 #ifndef CONFIG_DESTINATION_H
 #define CONFIG_DESTINATION_H
 
@@ -30,7 +30,8 @@ enum option_preset {
 
 /* Strings are owned; NULL means that the option is not given. */
 struct destination {
-	/* http:// or https://. With gRPC these say only whether there is TLS; there is no path. */
+	/* http:// or https://. With gRPC the scheme says only whether to use TLS, and there is no
+	 * path. */
 	char *endpoint;
 	bool is_plain; /* use no TLS for gRPC to HOST:PORT; ignored when the endpoint is a URL */
 	bool endpoint_is_full; /* use the URL as it is, without adding OTLP's path */
@@ -38,22 +39,22 @@ struct destination {
 	enum option_protocol protocol;
 	bool compress; /* gzip */
 	struct string_list headers; /* "Name: value"; metadata with gRPC */
-	char *header_file; /* more headers, read anew for each request */
+	char *header_file; /* more headers; it is read for each request */
 	char *tenant;
 	char *token_file; /* bearer token */
-	char *ca_file; /* NULL: the system's */
+	char *ca_file; /* NULL: the system's CA certificates */
 	char *client_cert_file, *client_key_file; /* both or neither */
 	enum http_verify verify;
 	uint64_t timeout_ns; /* of one request */
 
-	/* Which attributes are sent. */
+	/* The attributes that are sent. */
 	enum option_preset preset;
 	struct string_list excluded_attributes; /* keys; a "*" at the end matches any rest */
 	/* A mask: 1 thread.name, 2 cpu.logical_number, 4 flamelet.cgroup.id, 8 thread.id,
 	 * 16 process.pid, 32 container.id; or OPTION_SAMPLE_ATTRIBUTES_PRESET. */
 	unsigned int sample_attributes;
 	uint32_t attribute_values_max; /* distinct values per sample attribute; 0: the preset's */
-	/* "key=value", no key twice. Those of struct options come in addition. */
+	/* "key=value", no key twice; in addition to those of struct options. */
 	struct string_list resource_attributes;
 
 	bool timestamps; /* OTLP: send the time of each sample */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options of a destination may contradict each other, and together they say what the endpoint
- * means. Its scheme says whether there is TLS, and may say the protocol:
+/* Options of a destination may contradict each other, and the meaning of the endpoint depends on
+ * the others. Its scheme says whether to use TLS, and may say the protocol:
  *
  *	http://, grpc://	no TLS
  *	https://, grpcs://	TLS
@@ -29,7 +29,7 @@ struct check {
 	struct endpoint endpoint; /* destination->endpoint in parts */
 };
 
-/* The entry that set the option, or NULL. */
+/* Returns the entry that set the option, or NULL. */
 static const struct option_entry *find_entry(const struct check *check, const char *name)
 {
 	return entry_list_find(check->entries, option_find(name, COMMAND_DESTINATION));
@@ -42,7 +42,7 @@ static enum option_source source_of(const struct check *check, const char *name)
 	return entry ? entry->source : SOURCE_NONE;
 }
 
-/* Appends the option as the user knows it: by its variable, if it comes from there. */
+/* Appends the option's name, or the name of the variable that it comes from. */
 static void append_name(const struct check *check, const char *name)
 {
 	const struct option_entry *entry = find_entry(check, name);
@@ -158,8 +158,8 @@ static int check_endpoint_form(const struct check *check)
 	return -EINVAL;
 }
 
-/* Replaces the endpoint by a URL that says where to connect to, and whether by TLS. It has no path,
- * because gRPC defines the path. */
+/* Replaces the endpoint by a URL that has the host, and a scheme that says whether to use TLS. It
+ * has no path, because gRPC defines the path. */
 static int make_grpc_url(const struct check *check)
 {
 	const struct endpoint *endpoint = &check->endpoint;
@@ -187,8 +187,8 @@ static int make_grpc_url(const struct check *check)
 	return 0;
 }
 
-/* Whether the endpoint comes from OpenTelemetry's variable for profiles only, which has the whole
- * URL: the exporter must not add a path. */
+/* Returns whether the endpoint comes from OpenTelemetry's variable for profiles only. It is the
+ * complete URL then, and the exporter must not add a path. */
 static bool is_full_url(const struct check *check)
 {
 	const struct option_entry *entry = find_entry(check, "otlp-endpoint");

@@ -26,7 +26,7 @@ static bool is_graphic(const char *text)
 	return true;
 }
 
-/* The length of the "name" or "[address]" that the text begins with; 0 for neither. */
+/* Returns the length of the "name" or "[address]" at the start of the text; 0 for neither. */
 static size_t name_len(const char *text)
 {
 	size_t len = strcspn(text, *text == '[' ? "]/?#" : ":/?#");
@@ -36,7 +36,7 @@ static size_t name_len(const char *text)
 	return text[len] == ']' && len > 1 ? len + 1 : 0;
 }
 
-/* Whether the text is ":PORT". Where no port is needed, an empty text or ":" alone will do. */
+/* Returns whether the text is ":PORT". If no port is needed, "" and ":" are accepted as well. */
 static bool is_port(const char *text, const char *end, bool is_needed)
 {
 	uint64_t port;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Takes an endpoint apart: a URL, or "HOST:PORT" as it is usual for gRPC. */
+/* Splits an endpoint into its parts. It is a URL, or "HOST:PORT", which is usual for gRPC. */
 #ifndef CONFIG_ENDPOINT_H
 #define CONFIG_ENDPOINT_H
 
@@ -21,11 +21,12 @@ struct endpoint {
 	enum endpoint_scheme scheme;
 	const char *host; /* with the port, if there is one; host_len bytes */
 	size_t host_len;
-	const char *path; /* everything behind the host, with the query; "" for nothing */
-	bool has_user; /* a name or password stands before the host */
+	const char *path; /* everything behind the host, including the query; may be "" */
+	bool has_user; /* the URL has a user name or password */
 };
 
-/* Parses an endpoint. All but http and https need a port and have no path. Errors: -EINVAL. */
+/* Parses an endpoint. Endpoints other than http and https need a port and have no path. Errors:
+ * -EINVAL. */
 int endpoint_parse(const char *text, struct endpoint *ret_endpoint) must_check;
 
 #endif

@@ -13,7 +13,7 @@
 
 struct option;
 
-/* From the strongest to the weakest. */
+/* Ordered from the strongest to the weakest. */
 enum option_source {
 	SOURCE_NONE,
 	SOURCE_COMMAND_LINE,
@@ -33,7 +33,7 @@ struct option_entry {
 	enum entry_kind kind;
 	enum option_source source;
 	const struct option *option; /* NULL: the entry belongs to no option */
-	const char *text; /* the unchecked value; or the message */
+	const char *text; /* the unchecked value, or the message */
 	const char *where; /* of a value, for messages: "--name", "file:line: name", a variable */
 };
 
@@ -60,11 +60,11 @@ int entry_list_refuse(struct entry_list *list, enum option_source source,
 /* Appends a warning. Errors as above. */
 int entry_list_warn(struct entry_list *list, const char *format, ...) must_check printf_like(2, 3);
 
-/* Forgets all entries but the first `nr`. */
+/* Removes all entries except the first `nr`. */
 void entry_list_shrink(struct entry_list *list, size_t nr);
 
-/* The first entry of an option, which comes from the strongest source that sets it. NULL when no
- * source does. */
+/* Returns the first entry of an option, which comes from the strongest source that sets it; NULL if
+ * no source does. */
 const struct option_entry *entry_list_find(const struct entry_list *list,
 					   const struct option *option);
 

@@ -106,7 +106,7 @@ static int take_host(const char *text, char host[static HOST_BYTES])
 	return 0;
 }
 
-/* Whether only this machine can reach the host. */
+/* Returns whether only this machine can reach the host. */
 static bool is_loopback(const char *host)
 {
 	struct in_addr address;
@@ -129,7 +129,7 @@ int check_listen(const char *text)
 	return take_host(text, host) == 0 && is_loopback(host) ? 0 : -EINVAL;
 }
 
-/* Whether the host is "[ADDRESS]". Changes `host`. */
+/* Returns whether the host is "[ADDRESS]". Changes `host`. */
 static bool is_v6(char *host)
 {
 	size_t len = strlen(host);
@@ -158,7 +158,7 @@ int check_comm(const char *text)
 	return *text && strlen(text) <= COMM_MAX_BYTES ? 0 : -EINVAL;
 }
 
-/* Whether the text begins with a scheme and a host. */
+/* Returns whether the text begins with a scheme and a host. */
 static bool has_scheme_and_host(const char *text)
 {
 	size_t scheme_len = strncasecmp(text, "https://", 8) == 0  ? 8

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks of values that are kept as text, one for each kind of value. They return 0 or -EINVAL; the
- * value_type that uses the check has the words for a message. */
+/* Checks of values that are stored as text. They return 0 or -EINVAL; the value_type that uses a
+ * check has the words for the message. */
 #ifndef CONFIG_OPTION_CHECK_H
 #define CONFIG_OPTION_CHECK_H
 
@@ -27,11 +27,11 @@ int check_endpoint(const char *text) must_check;
 int check_tenant(const char *text) must_check;
 int check_attribute(const char *text) must_check; /* "key=value" */
 
-/* Errors: -EINVAL for "", and those of access(2). */
+/* Checks that a file can be read. Errors: -EINVAL for "", and those of access(2). */
 int check_file(const char *text) must_check;
 
-/* The index of the word that equals the text; words that are NULL are skipped. Errors: -EINVAL for
- * none. */
+/* Returns the index of the word that equals the text; skips words that are NULL. Errors: -EINVAL if
+ * there is none. */
 int find_word(const char *const *words, size_t nr_words, const char *text) must_check;
 
 #endif

@@ -69,7 +69,7 @@ static bool destinations_equal(const struct destination *before, const struct de
 	return true;
 }
 
-/* Whether both have the same number of destinations from files, with the same options. */
+/* Returns whether both have the same number of destinations from files, with the same options. */
 static bool files_equal(const struct options *before, const struct options *after)
 {
 	size_t nr = before->destination_files.nr;

@@ -11,8 +11,8 @@
 
 struct option;
 
-/* The field that an option sets. It is in `destination` if each destination has that option, else
- * in `options`; the other one may be NULL. */
+/* Returns the field that an option sets. It is in `destination` if each destination has that
+ * option, else in `options`; the other one may be NULL. */
 void *option_field(const struct option *option, struct options *options,
 		   struct destination *destination);
 

@@ -14,7 +14,7 @@
 #define PREFIX_MAX_BYTES 8192
 #define DESTINATION_FILES_MAX 8
 
-/* A load of a command's options, or of one destination from its file. */
+/* Loads the options of a command, or one destination from its file. */
 struct loader {
 	enum command_id command;
 	struct options *options; /* borrowed; NULL when a file of a destination is loaded */
@@ -34,7 +34,7 @@ static void *field_of(const struct loader *loader, const struct option *option)
 	return option_field(option, loader->options, loader->destination);
 }
 
-/* Appends why value_store() refused the entry's value. Returns -EINVAL or -ENOMEM. */
+/* Appends the reason why value_store() refused the entry's value. Returns -EINVAL or -ENOMEM. */
 static int explain(struct loader *loader, const struct option_entry *entry, int error)
 {
 	const struct value_type *type = entry->option->type;
@@ -57,7 +57,7 @@ static int explain(struct loader *loader, const struct option_entry *entry, int 
 	return -EINVAL;
 }
 
-/* Whether one of the first `nr` attributes has the same key as `attribute`. */
+/* Returns whether one of the first `nr` attributes has the same key as `attribute`. */
 static bool has_key(const struct string_list *attributes, size_t nr, const char *attribute)
 {
 	size_t len = strcspn(attribute, "=") + 1;
@@ -69,8 +69,8 @@ static bool has_key(const struct string_list *attributes, size_t nr, const char 
 	return false;
 }
 
-/* Whether stronger entries of the same option make this one void. */
-static bool is_passed_over(const struct loader *loader, const struct option_entry *entry)
+/* Returns whether an entry of a stronger source overrides this one. */
+static bool is_overridden(const struct loader *loader, const struct option_entry *entry)
 {
 	const struct option *option = entry->option;
 
@@ -101,7 +101,7 @@ static int apply(struct loader *loader, const struct option_entry *entry)
 {
 	struct strbuf *warnings = loader->warnings;
 
-	if (is_passed_over(loader, entry))
+	if (is_overridden(loader, entry))
 		return 0;
 	switch (entry->kind) {
 	case ENTRY_VALUE:
@@ -163,7 +163,7 @@ static int check_attributes(struct loader *loader, const struct string_list *att
 	return 0;
 }
 
-/* Checks a destination whose fields are set, and applies the warnings of that. */
+/* Checks a destination whose fields are set, and applies the resulting warnings. */
 static int check_destination(struct loader *loader, const char *prefix)
 {
 	int r = destination_check(loader->destination, &loader->entries, prefix, loader->message);
@@ -192,8 +192,8 @@ static int load_destination(struct loader *loader, const char *path)
 	return r < 0 ? r : check_destination(loader, strbuf_str(&prefix));
 }
 
-/* Appends the destination that a file describes. Command line and environment do not count for it,
- * so that no destination gets another one's credentials. */
+/* Appends the destination that a file describes. Only the file can set its options, so that no
+ * destination gets the credentials of another one. */
 static int add_destination(struct loader *loader, const char *path)
 {
 	struct options *options = loader->options;
@@ -232,13 +232,13 @@ static int collect_destinations(struct loader *loader)
 	return r;
 }
 
-/* Checks that each output has a format, by its name or by --format, and that --format is not
- * without effect. */
+/* Checks that each output has a format, by its name or by --format, and that --format has an
+ * effect. */
 static int check_outputs(struct loader *loader)
 {
 	const struct options *options = loader->options;
 	const struct options_input *input = &options->input;
-	size_t nr_open = 0; /* outputs whose names tell no format */
+	size_t nr_open = 0; /* outputs whose names imply no format */
 
 	if (!input->format_told)
 		return 0;

@@ -18,7 +18,7 @@
 #define HEALTH COMMAND_HEALTH
 #define ALL (CONFIGURED | HEALTH | COMMAND_ALLOW_PERF | COMMAND_VERSION)
 
-/* A row of the table: an option, its field in struct options and its kind of value, then all
+/* A row of the table: an option, its field in struct options and its type of value, then the
  * members that are not empty. */
 #define OPTION(name_, letter_, commands_, field_, kind_, ...)                                      \
 	{                                                                                          \
@@ -238,7 +238,7 @@ const struct option *option_find_letter(char letter, unsigned int commands)
 	return NULL;
 }
 
-/* A word that is the beginning of a name means that name. */
+/* Returns the distance of a word from a name; 0 if the name begins with the word. */
 static unsigned int distance_to(const struct option *option, const char *word)
 {
 	if (*word && strncmp(option->name, word, strlen(word)) == 0)

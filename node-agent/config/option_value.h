@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kinds of values that options have: how a text is checked, and stored in a field. */
+/* The types of values that options have. A type says how to check a text and how to store it in a
+ * field. */
 #ifndef CONFIG_OPTION_VALUE_H
 #define CONFIG_OPTION_VALUE_H
 
@@ -53,14 +54,14 @@ extern const struct value_type value_flag, value_frequency, value_duration, valu
 	value_attribute_key, value_sample_attributes, value_value_limit, value_payload,
 	value_request_bytes, value_destination, value_export_time, value_word;
 
-/* Stores `text` in the field, or adds it to a list. Errors: -EINVAL and -ERANGE when it is not such
- * a value, -ENOSPC when the list is full, -ENOMEM, those of access(2) for a file. */
+/* Stores `text` in the field, or adds it to a list. Errors: -EINVAL and -ERANGE when it is not a
+ * value of that type, -ENOSPC when the list is full, -ENOMEM, those of access(2) for a file. */
 int value_store(const struct value_type *type, const char *text, void *field) must_check;
 
-/* Whether the field is a list. */
+/* Returns whether the field is a list. */
 bool value_is_list(const struct value_type *type);
 
-/* Whether two fields of `bytes` bytes have the same value; lists also in the same order. */
+/* Returns whether two fields of `bytes` bytes have the same value; lists also in the same order. */
 bool value_equals(const struct value_type *type, const void *a, const void *b, size_t bytes);
 
 /* Frees what the field owns. */

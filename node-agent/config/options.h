@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the user asked for, in one struct. option_table.c lists the options, option_loader.h fills
+/* All options of the user, in one struct. option_table.c lists the options, option_loader.h fills
  * the struct, and option_fields.h frees and compares it. */
 #ifndef CONFIG_OPTIONS_H
 #define CONFIG_OPTIONS_H
@@ -61,7 +61,7 @@ struct options {
 	struct string_list outputs;
 	char *output_format; /* svg, pprof or folded; for outputs whose names imply none */
 
-	/* What is sampled. If all of these are empty, the whole machine is. */
+	/* The target. If all of these are empty, it is the whole machine. */
 	struct number_list pids;
 	struct number_list tids;
 	struct number_list cpus;
@@ -80,25 +80,25 @@ struct options {
 	/* Recorded profiles that `export` sends. */
 	struct string_list files;
 	bool at_now; /* send them as if they were recorded now */
-	uint64_t wait_ns; /* how long delivery is tried */
+	uint64_t wait_ns; /* time limit for delivery */
 
-	/* How samples are assigned to pods. */
+	/* The assignment of samples to pods. */
 	char *kubelet_url;
 	char *kubelet_ca_file;
 	char *kubelet_token_file;
 	enum http_verify kubelet_verify;
 	char *node_name;
 	char *cgroup_root;
-	char *pod_logs; /* absolute: where the kubelet writes containers' logs */
+	char *pod_logs; /* absolute; the directory of the containers' logs */
 	/* Keys that become attributes; a "*" at the end matches any rest. */
 	struct string_list pod_labels;
 	struct string_list pod_annotations;
 
-	/* Where profiles are sent. */
+	/* Export. */
 	struct destination *destinations; /* owned; each has an endpoint */
 	size_t nr_destinations;
-	/* The destination that the options describe without a file. It is the first of the list;
-	 * without an endpoint it stands behind the list and is only used to compare two loads. */
+	/* The destination that the options describe without a file. It is the first one of the
+	 * list. If it has no endpoint, it stands behind the list, for options_diff() only. */
 	struct destination *direct;
 	struct string_list destination_files; /* one for each further destination */
 	/* "key=value", no key twice. All destinations get them; their own attributes take
@@ -110,18 +110,18 @@ struct options {
 	char *listen; /* "unix:/PATH" or "HOST:PORT", a loopback address; NULL: nothing listens */
 	char *metrics_listen; /* "ADDRESS:PORT" or "*:PORT"; NULL: nothing listens */
 
-	/* What `health` asks the agent. */
-	bool asks_ready; /* whether the agent is ready, not only alive */
+	/* The command `health`. */
+	bool asks_ready; /* ask whether the agent is ready, not only alive */
 	uint64_t health_timeout_ns; /* for the whole check */
 
 	char *paranoid_file; /* of allow-perf; NULL: the one in /proc/sys/kernel */
 
-	enum option_capture capture; /* how samples are taken */
+	enum option_capture capture;
 	uint32_t stack_copy_bytes; /* bytes that perf copies of each user stack */
 
-	/* How functions are named. */
+	/* Names of functions. */
 	enum option_demangle demangle;
-	bool inlines; /* inlined functions and source lines, from debug information */
+	bool inlines; /* read inlined functions and source lines from debug information */
 	char *debug_dir; /* absolute */
 	char *debuginfod_urls; /* separated by spaces */
 	char *debuginfod_cache_dir; /* absolute */
@@ -129,7 +129,7 @@ struct options {
 
 	uint64_t symbol_memory_max; /* bytes */
 	uint64_t unwind_memory_max; /* bytes */
-	uint64_t tables_memory_max; /* bytes; of both together and of the workers for large files */
+	uint64_t tables_memory_max; /* bytes; for both together and the workers for large files */
 	char *unwind_cache_dir;
 	enum log_level log_level;
 	bool quiet;
@@ -142,7 +142,7 @@ struct options {
 	struct options_input input; /* the input of the load; its strings are borrowed */
 };
 
-/* Whether a destination wants to know when samples were taken. */
+/* Returns whether a destination gets the time of each sample. */
 static inline bool options_want_times(const struct options *options)
 {
 	for (size_t i = 0; i < options->nr_destinations; i++) {

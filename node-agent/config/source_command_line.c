@@ -9,12 +9,12 @@
 
 #define TEXT_MAX_BYTES 4096
 
-/* Reads the arguments one after the other. */
+/* State of reading the arguments. */
 struct reader {
 	const struct options_input *input;
 	struct entry_list *entries;
 	size_t pos; /* of the current argument */
-	size_t nr_words; /* so far */
+	size_t nr_words; /* that are not options, so far */
 };
 
 static int add(struct reader *reader, const struct option *option, const char *where,
@@ -26,7 +26,7 @@ static int add(struct reader *reader, const struct option *option, const char *w
 #define refuse(reader, ...)                                                                        \
 	entry_list_refuse((reader)->entries, SOURCE_COMMAND_LINE, NULL, __VA_ARGS__)
 
-/* Says which option the user may have meant by a word that is no option of this command. */
+/* Refuses an unknown option, with the option that the user may have meant. */
 static int refuse_unknown(struct reader *reader, const char *word)
 {
 	enum command_id command = reader->input->command;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads environment variables. The table of options says which variable sets which option.
- * Attributes of resources and TLS have variables with rules of their own. */
+/* Reads environment variables. The table of options lists the variables of each option. The
+ * variables for resource attributes and for TLS have rules of their own. */
 #include "config/option_sources.h"
 
 #include "base/cleanup.h"
@@ -17,7 +17,7 @@
 /* The variable that is being read. */
 struct reader {
 	struct entry_list *entries;
-	const struct option *option; /* which it sets */
+	const struct option *option; /* the option that it sets */
 	const char *name;
 };
 
@@ -27,8 +27,8 @@ static int add(const struct reader *reader, const char *value)
 			      value);
 }
 
-/* Returns the value of the first variable that is set, and its name; NULL when none is. A variable
- * that is empty is not set. */
+/* Returns the value of the first variable that is set, and its name; NULL if none is. An empty
+ * variable counts as not set. */
 static const char *get_first_set(const char *const *names, size_t nr_names, const char **ret_name)
 {
 	for (size_t i = 0; i < nr_names; i++) {
@@ -71,8 +71,9 @@ static void trim(const char **text, size_t *len)
 		(*len)--;
 }
 
-/* Adds the pair "name=value", with `joint` in place of the "=". */
-static int add_pair(const struct reader *reader, const char *text, size_t len, const char *joint)
+/* Adds the pair "name=value" with `separator` instead of "=". */
+static int add_pair(const struct reader *reader, const char *text, size_t len,
+		    const char *separator)
 {
 	_cleanup_(strbuf_done) struct strbuf pair = strbuf_with_max(PAIR_MAX_BYTES);
 	const char *equals = memchr(text, '=', len);
@@ -87,14 +88,14 @@ static int add_pair(const struct reader *reader, const char *text, size_t len, c
 	int r = append_decoded(&pair, text, name_len);
 	if (r < 0)
 		return r;
-	if (strchr(strbuf_str(&pair), *joint))
+	if (strchr(strbuf_str(&pair), *separator))
 		return -EINVAL; /* the name would end there */
-	strbuf_append_str(&pair, joint);
+	strbuf_append_str(&pair, separator);
 	r = append_decoded(&pair, value, value_len);
 	return r < 0 ? r : add(reader, strbuf_str(&pair));
 }
 
-static int add_pairs(const struct reader *reader, const char *text, const char *joint)
+static int add_pairs(const struct reader *reader, const char *text, const char *separator)
 {
 	for (;; text++) {
 		const char *item = text;
@@ -102,7 +103,7 @@ static int add_pairs(const struct reader *reader, const char *text, const char *
 
 		text += len;
 		trim(&item, &len);
-		int r = len > 0 ? add_pair(reader, item, len, joint) : 0;
+		int r = len > 0 ? add_pair(reader, item, len, separator) : 0;
 		if (r < 0 || *text == '\0')
 			return r;
 	}
@@ -192,8 +193,8 @@ static int check_attributes(const struct entry_list *entries, size_t start)
 	return 0;
 }
 
-/* Ends the reading of a variable with attributes. If any of it is malformed, all of it is ignored
- * (OpenTelemetry specification, "Resource SDK"). */
+/* Checks the entries of a variable with attributes. If a part of it is malformed, all of it is
+ * ignored (OpenTelemetry specification, "Resource SDK"). */
 static int keep_attributes(const struct reader *reader, size_t start, int error, const char *hint)
 {
 	if (error == 0)
@@ -213,7 +214,7 @@ static int add_service_name(const struct reader *reader, const char *text)
 	return r < 0 ? r : add(reader, strbuf_str(&attribute));
 }
 
-/* Reads the variables with attributes of resources, the stronger one first. */
+/* Reads the variables with resource attributes, the stronger one first. */
 static int read_attributes(enum command_id command, struct entry_list *entries)
 {
 	const struct option *option = option_find("resource-attribute", command);
@@ -235,7 +236,7 @@ static int read_attributes(enum command_id command, struct entry_list *entries)
 			       "key=value,key=value, with %2C for a comma");
 }
 
-/* Reads the variable that says whether gRPC to HOST:PORT has no TLS. */
+/* Reads the variables that say whether gRPC to HOST:PORT uses no TLS. */
 static int read_insecure(struct entry_list *entries)
 {
 	static const char *const names[] = { "OTEL_EXPORTER_OTLP_PROFILES_INSECURE",

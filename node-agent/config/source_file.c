@@ -5,11 +5,10 @@
 #include "config/config_file.h"
 #include "config/option_table.h"
 
-
 #define TEXT_MAX_BYTES 4096
 #define MESSAGE_MAX_BYTES 65536
 
-/* Refuses a key that is an option elsewhere, but not in this file. */
+/* Refuses a key that is an option, but not of this command or not in a file. */
 static int refuse_place(struct entry_list *entries, enum command_id command, const char *where)
 {
 	if (command == COMMAND_DESTINATION)
@@ -29,8 +28,8 @@ static int refuse_key(struct entry_list *entries, enum command_id command, const
 				 option_nearest(key, command | COMMAND_AGENT, true));
 }
 
-/* Whether a line may be ignored: the file is the agent's, and other commands take only their part
- * of it. */
+/* Returns whether a line is an option of the agent only. Other commands ignore these lines, because
+ * the file is the agent's. */
 static bool is_for_agent(enum command_id command, const char *key)
 {
 	return command != COMMAND_DESTINATION && option_find(key, COMMAND_AGENT);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks cgroups: whether their ids lead to pods, and how much memory our own cgroup may use. */
+/* Checks whether cgroup ids lead to pods, and the memory limit of our own cgroup. */
 #include "base/cleanup.h"
 #include "base/kernel_file.h"
 #include "base/parse.h"
@@ -18,17 +18,17 @@
 #define UNLIMITED_MIN (UINT64_C(1) << 60) /* v1 writes the largest page-aligned number */
 #define MEGABYTE (UINT64_C(1) << 20)
 
-/* The chart uses the same sizes (_sizes.tpl). The fixed part is the workers for files that are not
- * large, and the agent itself. Each destination adds a part, and another one if profiles wait in
- * memory. The worker that downloads debug files is extra. A part of the memory for names belongs to
- * JIT compilers' functions. */
+/* Sizes for memory_needed(); the chart uses the same ones (_sizes.tpl). The fixed part is for the
+ * agent itself and the workers for files that are not large. Each destination adds a part, and
+ * another one if profiles wait in memory. The worker that downloads debug files needs memory of its
+ * own. JIT compilers' functions take an additional share of the memory for names. */
 #define FIXED_BYTES ((64 + 48 + 2 * 16 + 56) * MEGABYTE)
 #define DESTINATION_BYTES (48 * MEGABYTE)
 #define MEMORY_QUEUE_BYTES (16 * MEGABYTE)
 #define DEBUGINFOD_WORKER_BYTES (256 * MEGABYTE)
 #define JIT_SHARE 4
 
-/* How many containers there are, and how many of them have an id that leads to their path. */
+/* Counts containers, and those whose cgroup id leads to their path. */
 struct id_search {
 	const struct cgroup_fs *fs;
 	size_t nr_containers;
@@ -146,8 +146,8 @@ static bool lower_limits(const char *hierarchy, const char *path, const char *na
 	return is_known;
 }
 
-/* A search for our own cgroup, for when the kernel reports its path relative to a namespace whose
- * root is not mounted. */
+/* A search for our own cgroup. It is needed if the kernel reports the path relative to a namespace
+ * whose root is not mounted. */
 struct self_search {
 	const char *root;
 	const char *pid_line; /* "\n4711\n" */
@@ -227,7 +227,8 @@ static bool read_memory_limit(const struct doctor_host *host, uint64_t *ret_limi
 	return is_known;
 }
 
-/* The memory that the agent and its workers may use at worst (docs/threat-model.md, "Bounds"). */
+/* Returns the most memory that the agent and its workers may use (docs/threat-model.md,
+ * "Bounds"). */
 static uint64_t memory_needed(const struct options *options)
 {
 	uint64_t destination_bytes = options->queue_dir ? DESTINATION_BYTES

@@ -12,7 +12,7 @@
 #define AUTHORIZATION_MAX_BYTES ((size_t)20 << 10)
 #define MESSAGE_MAX_BYTES 4096
 
-/* Says who else may read or change a file with a secret; NULL: nobody. */
+/* Returns words that say who else may read or change a file with a secret; NULL: nobody. */
 static const char *find_leak(const char *path)
 {
 	struct stat st;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks the destinations of profiles by sending each an empty request. The answer shows whether the
- * server runs, takes profiles and accepts our credentials. */
+/* Checks the destinations of profiles by sending each an empty request. The answer shows whether
+ * the server runs, takes profiles and accepts our credentials. */
 #include "agent/export_transport.h"
 #include "base/cleanup.h"
 #include "doctor/check_credentials.h"
@@ -88,8 +88,8 @@ static void add_failure(const char *url, const char *remedy, const char *reason,
 	doctor_report_add(report, FINDING_FAIL, "endpoint", remedy, "%s: %s", url, reason);
 }
 
-/* Whether the server may have ended the connection because it wants a certificate of ours. With TLS
- * 1.3, it does that only after the handshake has succeeded. */
+/* Returns whether the server may have ended the connection because it wants a certificate of ours.
+ * With TLS 1.3, it does that only after the handshake has succeeded. */
 static bool may_miss_certificate(const struct destination *destination, int error)
 {
 	return error == -EPROTO && !destination->client_cert_file &&

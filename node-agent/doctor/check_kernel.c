@@ -69,7 +69,7 @@ void check_kernel(const struct doctor_host *host, struct doctor_report *report)
 		doctor_report_ok(report, "kernel", "%s", host->kernel_release);
 }
 
-/* Whether any line "ADDRESS TYPE NAME" has an address other than 0. */
+/* Returns whether any line "ADDRESS TYPE NAME" has an address other than 0. */
 static bool has_addresses(const char *kallsyms)
 {
 	for (const char *line = kallsyms; line; line = strchr(line, '\n')) {
