@@ -16,14 +16,15 @@
 
 /* The first one is what `flamelet` without a command does. */
 static const struct command commands[] = {
-	{ "record", COMMAND_RECORD, cmd_record, "profile this machine into files" },
-	{ "agent", COMMAND_AGENT, cmd_agent, "profile all the time, send to an OTLP endpoint" },
+	{ "record", COMMAND_RECORD, cmd_record, "profile this machine and write files" },
+	{ "agent", COMMAND_AGENT, cmd_agent, "profile continuously and send to an OTLP endpoint" },
 	{ "export", COMMAND_EXPORT, cmd_export, "send recorded pprof files to an OTLP endpoint" },
-	{ "doctor", COMMAND_DOCTOR, cmd_doctor, "find what this host lacks and how to fix it" },
+	{ "doctor", COMMAND_DOCTOR, cmd_doctor,
+	  "check whether this host can be profiled, with remedies" },
 	{ "health", COMMAND_HEALTH, cmd_health, "ask the agent whether it is alive and ready" },
 	{ "allow-perf", COMMAND_ALLOW_PERF, cmd_allow_perf,
 	  "lower kernel.perf_event_paranoid to 2" },
-	{ "version", COMMAND_VERSION, cmd_version, "the version" },
+	{ "version", COMMAND_VERSION, cmd_version, "print the version" },
 };
 
 /* What the agent starts this program as to have work done by another

@@ -13,24 +13,23 @@ struct command_help {
 /* The usage and examples above the options. */
 static const struct command_help command_helps[] = {
 	{ COMMAND_RECORD,
-	  "flamelet [record] [OPTION]... [-- COMMAND]   profile this machine into files\n"
+	  "flamelet [record] [OPTION]... [-- COMMAND]   profile this machine, write files\n"
 	  "\n"
 	  "  flamelet                                   the whole machine for 10 s\n"
 	  "  flamelet -d 30s -p 1234 -o cpu.svg         one process, as a flame graph\n"
 	  "  flamelet --pod shop/cart -o cart.pb.gz     one pod, for go tool pprof\n"
-	  "  flamelet -o - --format svg -- make > m.svg until the command ends\n" },
+	  "  flamelet -o - --format svg -- make > m.svg a command, until it ends\n" },
 	{ COMMAND_AGENT,
-	  "flamelet agent [OPTION]...   profile all the time, send to an OTLP "
-	  "endpoint\n"
+	  "flamelet agent [OPTION]...   profile continuously, send to an OTLP endpoint\n"
 	  "\n"
 	  "  flamelet agent --otlp-endpoint http://127.0.0.1:4318\n"
-	  "  flamelet agent -c /etc/flamelet.yaml       lines like \"frequency: 19\"\n"
+	  "  flamelet agent -c /etc/flamelet.yaml       has lines like \"frequency: 19\"\n"
 	  "  OTEL_EXPORTER_OTLP_ENDPOINT=https://otel:4318 flamelet agent\n" },
 	{ COMMAND_DOCTOR,
-	  "flamelet doctor [OPTION]...   find what this host lacks\n"
+	  "flamelet doctor [OPTION]...   check whether this host can be profiled\n"
 	  "\n"
 	  "  flamelet doctor\n"
-	  "  flamelet doctor -c /etc/flamelet.yaml      kubelet and endpoint as well\n"
+	  "  flamelet doctor -c /etc/flamelet.yaml      checks kubelet and endpoint, too\n"
 	  "  flamelet doctor --json | jq .ok\n" },
 	{ COMMAND_EXPORT,
 	  "flamelet export FILE... [OPTION]...   send recorded pprof files\n"
@@ -39,16 +38,16 @@ static const struct command_help command_helps[] = {
 	  "  flamelet export a.pb.gz b.pb.gz --otlp-endpoint grpc://otel:4317 --at now\n"
 	  "  flamelet export *.gz --exporter pyroscope --otlp-endpoint http://pyro:4040\n" },
 	{ COMMAND_HEALTH,
-	  "flamelet health [OPTION]...   ask the agent of this machine whether it is alive\n"
+	  "flamelet health [OPTION]...   ask the agent on this machine if it is alive\n"
 	  "\n"
 	  "  flamelet health --listen unix:/run/flamelet/http.sock\n"
-	  "  flamelet health --ready -c /etc/flamelet.yaml   the address is in the file\n" },
+	  "  flamelet health --ready -c /etc/flamelet.yaml   at the address in the file\n" },
 	{ COMMAND_ALLOW_PERF,
 	  "flamelet allow-perf [OPTION]...   lower kernel.perf_event_paranoid to 2\n"
 	  "\n"
 	  "  flamelet allow-perf                        for Debian's and Ubuntu's kernels\n"
 	  "  flamelet allow-perf --paranoid-file /host/perf_event_paranoid   in a container\n" },
-	{ COMMAND_VERSION, "flamelet version   the version and what it was built for\n" },
+	{ COMMAND_VERSION, "flamelet version   print the version and the architecture\n" },
 };
 
 static void append_option(const struct option *option, struct strbuf *out)
@@ -82,6 +81,7 @@ void options_help(enum command_id command, bool all, struct strbuf *out)
 		if ((option->commands & command) && (all || option->is_usual))
 			append_option(option, out);
 	}
-	strbuf_append_str(out, "\nExit status: 0 ok, 1 failed, 2 usage");
+	strbuf_append_str(out,
+			  "\nDefaults are in parentheses. Exit status: 0 ok, 1 failed, 2 usage");
 	strbuf_append_str(out, command == COMMAND_RECORD ? ", 3 no samples\n" : "\n");
 }
