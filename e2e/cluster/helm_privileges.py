@@ -109,7 +109,7 @@ def check_helm_test(scene):
         report = scene.release.test()
     except host.Failure as failure:
         return [f"{str(failure)[:100]} … {str(failure)[-200:]}"]
-    return [] if "Succeeded" in report and "0 failed" in report else [f"helm test: {report[-500:]}"]
+    return [] if "Succeeded" in report and "failures: 0" in report else [f"helm test: {report[-500:]}"]
 
 
 def upgrade(scene, *values):

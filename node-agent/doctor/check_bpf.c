@@ -101,7 +101,7 @@ void check_bpf(const struct doctor_host *host, struct doctor_report *report)
 		int (*make)(void);
 		const char *failure;
 	} steps[] = {
-		{ make_ring_buffer, "no ring buffer can be made" },
+		{ make_ring_buffer, "no ring buffer can be created" },
 		{ load_sampler, "no program that reads memory can be loaded" },
 	};
 
@@ -113,7 +113,8 @@ void check_bpf(const struct doctor_host *host, struct doctor_report *report)
 			return;
 		}
 	}
-	doctor_report_ok(report, "BPF", "can create maps, and load programs that read memory");
+	doctor_report_ok(report, "BPF",
+			 "maps can be created, and programs that read memory can be loaded");
 }
 
 /* Loads a program that does nothing and attaches it for a moment. Like the agent's programs, it is
@@ -160,8 +161,8 @@ void check_tracepoints(const struct doctor_host *host, struct doctor_report *rep
 		{ "sched_process_fork", NULL },
 		{ "sched_process_exec", NULL },
 		{ "sched_process_exit", NULL },
-		{ "cgroup_mkdir", "containers that live for moments have no names" },
-		{ "cgroup_rmdir", "cgroups that are gone are forgotten late" },
+		{ "cgroup_mkdir", "very short-lived containers have no names" },
+		{ "cgroup_rmdir", "removed cgroups are forgotten late" },
 	};
 	bool is_complete = true;
 
@@ -175,6 +176,5 @@ void check_tracepoints(const struct doctor_host *host, struct doctor_report *rep
 			break;
 	}
 	if (is_complete)
-		doctor_report_ok(report, "tracepoints",
-				 "processes and cgroups can be followed, without tracefs");
+		doctor_report_ok(report, "tracepoints", "processes and cgroups can be followed");
 }

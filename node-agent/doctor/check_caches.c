@@ -23,7 +23,7 @@ static void check_cache(const char *path, const char *remedy, struct doctor_repo
 		doctor_report_add(report, FINDING_WARN, "cache", remedy, "%s: %s", path,
 				  strerror(errno));
 	else
-		doctor_report_ok(report, "cache", "%s can be written", path);
+		doctor_report_ok(report, "cache", "%s is writable", path);
 }
 
 void check_caches(const struct doctor_host *host, struct doctor_report *report)
@@ -32,12 +32,13 @@ void check_caches(const struct doctor_host *host, struct doctor_report *report)
 
 	if (options->unwind_cache_dir)
 		check_cache(options->unwind_cache_dir,
-			    "unwind tables and source lines are made anew at each start; see "
+			    "unwind tables and source lines are built anew at each start; see "
 			    "--unwind-cache",
 			    report);
 	if (options->debuginfod_urls)
 		check_cache(options->debuginfod_cache_dir,
 			    "no debug files are downloaded; see --debuginfod-cache", report);
 	if (!options->unwind_cache_dir && !options->debuginfod_urls)
-		doctor_report_ok(report, "cache", "none (--unwind-cache, --debuginfod-urls)");
+		doctor_report_ok(report, "cache",
+				 "not configured (--unwind-cache, --debuginfod-urls)");
 }

@@ -67,11 +67,11 @@ void check_perf(const struct doctor_host *host, struct doctor_report *report)
 	else if (copying_fd < 0)
 		doctor_add_loss(host, BACKEND_PERF, report, "perf events",
 				"boot Linux 3.10 or newer",
-				"a CPU timer can be opened, but none that copies stacks: %s",
+				"CPU timers can be opened, but not with copies of stacks: %s",
 				strerror(-copying_fd));
 	else
 		doctor_report_ok(report, "perf events",
-				 "CPU timers can be opened, and ones that copy stacks");
+				 "CPU timers can be opened, with and without copies of stacks");
 }
 
 /* Adds that no backend works. One of the reasons is empty if the options allow only the other

@@ -65,7 +65,7 @@ static void add_ids(const struct id_search *search, bool is_host, struct doctor_
 			"run as root; in a pod, DAC_READ_SEARCH in capabilities.add, and "
 			"open_by_handle_at in its seccomp profile",
 			"cannot be looked up: %s: only cgroups that existed at the start or "
-			"whose creation was seen are recognised",
+			"that the agent saw being created are known",
 			strerror(-search->error));
 	else if (!is_host)
 		doctor_report_add(
@@ -73,7 +73,7 @@ static void add_ids(const struct id_search *search, bool is_host, struct doctor_
 			"in a pod, mount the host's /sys/fs/cgroup as a hostPath and name it "
 			"with --cgroup-root",
 			"only a part of the host's cgroups is mounted: processes in the "
-			"others are not recognised");
+			"others are not attributed to pods");
 	else if (search->nr_containers > 0)
 		doctor_report_ok(report, name, "lead to %zu of %zu containers", search->nr_found,
 				 search->nr_containers);
@@ -250,12 +250,12 @@ void check_memory(const struct doctor_host *host, struct doctor_report *report)
 		doctor_report_add(report, FINDING_WARN, "memory",
 				  "raise the limit, or lower --tables-memory-max",
 				  "limited to %" PRIu64
-				  " MB, but the agent and its workers may take %" PRIu64
+				  " MB, but the agent and its workers may use %" PRIu64
 				  " MB: the kernel may end them",
 				  limit / MEGABYTE, need / MEGABYTE);
 	else
 		doctor_report_ok(report, "memory",
-				 "limited to %" PRIu64 " MB, the agent and its workers to %" PRIu64
-				 " MB",
+				 "limited to %" PRIu64
+				 " MB; the agent and its workers use at most %" PRIu64 " MB",
 				 limit / MEGABYTE, need / MEGABYTE);
 }

@@ -32,10 +32,11 @@ static bool add_leak(const char *name, const char *path, struct doctor_report *r
 	const char *leak = find_leak(path);
 
 	if (leak)
-		doctor_report_add(report, FINDING_WARN, name,
-				  "chown root and chmod 0400; in a pod, defaultMode: 0400 of the "
-				  "secret's volume",
-				  "%s %s", path, leak);
+		doctor_report_add(
+			report, FINDING_WARN, name,
+			"chown root and chmod 0400; in a pod, set defaultMode: 0400 in the "
+			"secret's volume",
+			"%s %s", path, leak);
 	return leak;
 }
 
@@ -62,9 +63,10 @@ static void add_token(const char *path, struct header_list *headers, struct doct
 	if (r == 0)
 		r = header_list_add(headers, strbuf_str(&header));
 	if (r < 0)
-		doctor_report_add(report, FINDING_FAIL, "token",
-				  "see --otlp-token-file: the file has one token, and nothing else",
-				  "%s: %s", path, r == -EBADMSG ? "no token" : strerror(-r));
+		doctor_report_add(
+			report, FINDING_FAIL, "token",
+			"see --otlp-token-file: the file must have one token and nothing else",
+			"%s: %s", path, r == -EBADMSG ? "it has no token" : strerror(-r));
 	else
 		add_leak("token", path, report);
 }

@@ -32,13 +32,13 @@ struct destination_kind {
 
 static const struct destination_kind destination_kinds[] = {
 	[TRANSPORT_OTLP_HTTP] = {
-		.example = "write it like http://collector:4318",
+		.example = "write a URL like http://collector:4318",
 		.no_answer = "check that it runs, and that the port is the one for OTLP over HTTP, "
 			     "usually 4318",
 		.not_found = ENABLE_PROFILES ", or correct the URL",
 	},
 	[TRANSPORT_OTLP_GRPC] = {
-		.example = "write it like http://collector:4317, without a path",
+		.example = "write a URL like http://collector:4317, without a path",
 		.no_answer = "check that it runs, and that the port is the one for OTLP over gRPC, "
 			     "usually 4317",
 		.not_found = ENABLE_PROFILES,
@@ -46,7 +46,7 @@ static const struct destination_kind destination_kinds[] = {
 				  "http/protobuf",
 	},
 	[TRANSPORT_PYROSCOPE] = {
-		.example = "write it like http://pyroscope:4040",
+		.example = "write a URL like http://pyroscope:4040",
 		.no_answer = "check that it runs, and that the port is Pyroscope's, usually 4040",
 		.not_found = "check that it is Pyroscope, and correct the URL",
 	},
@@ -206,7 +206,7 @@ static void check_endpoint(const struct destination *destination, struct doctor_
 	int r = transport_opts_url(&opts, &url);
 	if (r < 0) {
 		add_failure(destination->endpoint, destination_kinds[opts.protocol].example,
-			    "this is not its URL", report);
+			    "the URL is invalid", report);
 		return;
 	}
 	r = make_headers(destination, &headers);

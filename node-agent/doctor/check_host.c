@@ -66,7 +66,7 @@ void check_pid_namespace(const struct doctor_host *host, struct doctor_report *r
 	else
 		doctor_report_add(report, FINDING_WARN, "process ids",
 				  "in a pod, hostPID: true; with docker, --pid=host",
-				  "not the host's: functions of processes have no names");
+				  "not the host's: functions of user code have no names");
 }
 
 /* Appends the words for the number in a line of /proc/self/status, if it has that line. */
@@ -111,7 +111,7 @@ void check_sandbox(const struct doctor_host *host, struct doctor_report *report)
 				  strbuf_str(&text));
 	else
 		doctor_report_ok(report, "sandbox", "%s",
-				 text.len > 0 ? strbuf_str(&text) : "not known");
+				 text.len > 0 ? strbuf_str(&text) : "unknown");
 }
 
 /* Reads the hard limit, to which the agent raises the soft one; UINT64_MAX for none. */
@@ -145,7 +145,8 @@ void check_open_files(const struct doctor_host *host, struct doctor_report *repo
 			report, FINDING_WARN, "open files",
 			"raise the hard limit: LimitNOFILE=65536 of the service or of the "
 			"container runtime",
-			"at most %" PRIu64 ": on a machine of many programs, some have no names",
+			"limited to %" PRIu64
+			": on a machine with many programs, some functions have no names",
 			limit);
 	else
 		doctor_report_ok(report, "open files", "%s",

@@ -18,8 +18,8 @@ void check_node_name(const struct doctor_host *host, struct doctor_report *repor
 		doctor_report_add(
 			report, FINDING_WARN, "node name",
 			"in a pod, env NODE_NAME from fieldRef spec.nodeName; or --node-name",
-			"not known: the kubelet's certificate is verified against its "
-			"address, which is often not in it");
+			"unknown: the kubelet's certificate is verified against its "
+			"address, which it often does not contain");
 	else
 		doctor_report_ok(report, "node name", "not configured (--node-name)");
 }
@@ -28,11 +28,12 @@ void check_node_name(const struct doctor_host *host, struct doctor_report *repor
 static void add_no_logs(const struct options *options, int error, struct doctor_report *report)
 {
 	if (options->kubelet_url)
-		doctor_report_add(report, FINDING_WARN, "pod logs",
-				  "in a pod, mount the host's /var/log as a hostPath and name it "
-				  "with --pod-logs",
-				  "%s/pods: %s: no names while the kubelet does not answer",
-				  options->pod_logs, strerror(-error));
+		doctor_report_add(
+			report, FINDING_WARN, "pod logs",
+			"in a pod, mount the host's /var/log as a hostPath and name it "
+			"with --pod-logs",
+			"%s/pods: %s: no fallback for pod names if the kubelet does not answer",
+			options->pod_logs, strerror(-error));
 	else
 		doctor_report_ok(report, "pod logs", "none in %s", options->pod_logs);
 }

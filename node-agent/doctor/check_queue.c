@@ -17,8 +17,8 @@
 static void add_failure(const char *path, int error, struct doctor_report *report)
 {
 	doctor_report_add(report, FINDING_FAIL, "queue",
-			  "mount a directory that can be written there, or see --queue-dir",
-			  "%s: %s", path, strerror(error));
+			  "mount a writable directory there, or see --queue-dir", "%s: %s", path,
+			  strerror(error));
 }
 
 static void add_refusal(const struct strbuf *refusal, struct doctor_report *report)
@@ -41,11 +41,11 @@ static void check_space(const char *path, int fd, uint64_t wanted, struct doctor
 	uint64_t free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
 	if (free_bytes < wanted)
 		doctor_report_add(
-			report, FINDING_WARN, "queue", "make room there, or lower --queue-max",
+			report, FINDING_WARN, "queue", "free space there, or lower --queue-max",
 			"%s has %" PRIu64 " MB free, less than --queue-max (%" PRIu64 " MB)", path,
 			free_bytes >> 20, wanted >> 20);
 	else
-		doctor_report_ok(report, "queue", "%s can be written", path);
+		doctor_report_ok(report, "queue", "%s is writable", path);
 }
 
 /* Checks the directory of each destination by the agent's own rules. Returns whether all can be
@@ -80,7 +80,8 @@ void check_queue(const struct doctor_host *host, struct doctor_report *report)
 
 	if (!path) {
 		doctor_report_ok(report, "queue",
-				 "in memory (--queue-dir): what waits at the end is lost");
+				 "in memory (--queue-dir is not set): undelivered profiles are "
+				 "lost when the agent ends");
 		return;
 	}
 	if (own_dir_look(path, OWN_DIR_FOR_DIRECTORIES, &refusal, &fd) < 0) {

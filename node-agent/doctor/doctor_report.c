@@ -98,7 +98,8 @@ void doctor_report_append_text(const struct doctor_report *report, struct strbuf
 			strbuf_append_char(out, '\n');
 		}
 	}
-	strbuf_appendf(out, "%zu failed, %zu warnings\n", doctor_report_count(report, FINDING_FAIL),
+	strbuf_appendf(out, "failures: %zu, warnings: %zu\n",
+		       doctor_report_count(report, FINDING_FAIL),
 		       doctor_report_count(report, FINDING_WARN));
 }
 

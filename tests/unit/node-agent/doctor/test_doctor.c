@@ -274,9 +274,9 @@ static void the_sandbox_is_shown(void **state)
 		       "appArmorProfile");
 	write_file("self/attr/apparmor/current", "");
 	write_file("self/status", "NoNewPrivs:\t7\nSeccomp:\tx\nSeccomp_filters:\t0\n");
-	expect_finding(check_sandbox, FINDING_OK, "not known", "");
+	expect_finding(check_sandbox, FINDING_OK, "unknown", "");
 	unlink(in_root("self/status"));
-	expect_finding(check_sandbox, FINDING_OK, "not known", "");
+	expect_finding(check_sandbox, FINDING_OK, "unknown", "");
 }
 
 static void few_open_files_are_a_warning(void **state)
@@ -288,8 +288,8 @@ static void few_open_files_are_a_warning(void **state)
 	} cases[] = {
 		{ "Max open files  1024  65536  files  \n", FINDING_OK, "enough" },
 		{ "Max open files  1024  unlimited  files  \n", FINDING_OK, "no limit" },
-		{ "Limit\nMax open files  1024  4096  files\n", FINDING_WARN, "at most 4096" },
-		{ "Max open files  unlimited  65535  files", FINDING_WARN, "at most 65535" },
+		{ "Limit\nMax open files  1024  4096  files\n", FINDING_WARN, "limited to 4096" },
+		{ "Max open files  unlimited  65535  files", FINDING_WARN, "limited to 65535" },
 		{ "Max open files\n", FINDING_WARN, "self/limits" },
 		{ "Max open files  1024\n", FINDING_WARN, "self/limits" },
 		{ "Max open files  1024  many\n", FINDING_WARN, "self/limits" },
@@ -314,7 +314,7 @@ static void a_nodes_name_is_needed_where_there_is_a_kubelet(void **state)
 	host.options = &options;
 	expect_finding(check_node_name, FINDING_OK, "not configured", "");
 	options.kubelet_url = (char[]){ "https://10.0.0.1:10250" };
-	expect_finding(check_node_name, FINDING_WARN, "not known", "spec.nodeName");
+	expect_finding(check_node_name, FINDING_WARN, "unknown", "spec.nodeName");
 	options.node_name = (char[]){ "worker-1" };
 	expect_finding(check_node_name, FINDING_OK, "worker-1", "");
 	host.options = &nothing_configured;
@@ -398,7 +398,7 @@ static void the_report_is_text_for_people(void **state)
 	assert_string_equal(strbuf_str(&out), "ok    kernel               6.1\n"
 					      "warn  cgroups              bad\\x0aname\n"
 					      "                           → mount it\n"
-					      "0 failed, 1 warnings\n");
+					      "failures: 0, warnings: 1\n");
 }
 
 static void the_report_is_json_for_scripts(void **state)

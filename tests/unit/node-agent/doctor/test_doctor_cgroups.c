@@ -89,7 +89,8 @@ static void the_least_limit_above_us_counts(void **state)
 	write_file("fs/cgroup/pod/ctr/memory.max", "max\n");
 	expect_limit(FINDING_OK, "no limit found");
 	write_file("fs/cgroup/pod/ctr/memory.max", "1073741824\n");
-	expect_limit(FINDING_OK, "limited to 1024 MB, the agent and its workers to 384 MB");
+	expect_limit(FINDING_OK,
+		     "limited to 1024 MB; the agent and its workers use at most 384 MB");
 	write_file("fs/cgroup/pod/memory.max", "402653184\n");
 	expect_limit(FINDING_OK, "limited to 384 MB");
 	write_file("fs/cgroup/memory.max", "134217728\n");
@@ -118,7 +119,7 @@ static void a_limit_of_v1_counts_too(void **state)
 	expect_limit(FINDING_OK, "no limit found");
 	write_file("fs/cgroup/memory/pod/memory.limit_in_bytes", "134217728\n");
 	expect_limit(FINDING_WARN,
-		     "limited to 128 MB, but the agent and its workers may take 632 MB");
+		     "limited to 128 MB, but the agent and its workers may use 632 MB");
 	write_file("fs/cgroup/memory/pod/memory.limit_in_bytes", "much\n");
 	expect_limit(FINDING_OK, "no limit found");
 	write_file("self/cgroup", "4:memory:");

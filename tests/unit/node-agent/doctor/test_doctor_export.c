@@ -328,7 +328,7 @@ static void each_destination_is_looked_at(void **state)
 	assert_int_equal(report.nr_findings, 3);
 	assert_non_null(strstr(report.findings[0].remedy, "check the host name"));
 	assert_non_null(strstr(report.findings[1].remedy, "that it runs"));
-	assert_non_null(strstr(report.findings[2].detail, "not its URL"));
+	assert_non_null(strstr(report.findings[2].detail, "URL is invalid"));
 }
 
 static void a_queue_needs_a_directory_with_room(void **state)
@@ -339,13 +339,13 @@ static void a_queue_needs_a_directory_with_room(void **state)
 		enum finding_level level;
 		const char *detail, *remedy;
 	} cases[] = {
-		{ "", 1, FINDING_OK, "can be written", "" },
-		{ "new", 1, FINDING_OK, "can be written", "" },
+		{ "", 1, FINDING_OK, "is writable", "" },
+		{ "new", 1, FINDING_OK, "is writable", "" },
 		{ "", UINT64_MAX, FINDING_WARN, "MB free", "--queue-max" },
-		{ "no/such", 1, FINDING_OK, "can be written", "" },
+		{ "no/such", 1, FINDING_OK, "is writable", "" },
 		{ "file/q", 1, FINDING_FAIL, "Not a directory", "--queue-dir" },
 		{ "/proc/sys/queue", 1, FINDING_FAIL, "/proc/sys/queue: ", "--queue-dir" },
-		{ "/dev/shm", 1, FINDING_OK, "can be written", "" },
+		{ "/dev/shm", 1, FINDING_OK, "is writable", "" },
 		{ "open", 1, FINDING_FAIL, "/open (mode 0777)", "--queue-dir" },
 		{ "open/q", 1, FINDING_FAIL, "/open (mode 0777)", "--queue-dir" },
 		{ "link", 1, FINDING_FAIL, "/link is a symbolic link", "--queue-dir" },
@@ -377,12 +377,12 @@ static void a_cache_is_the_agents_alone(void **state)
 	char path[PATH_BYTES];
 	(void)state;
 
-	expect_finding(check_caches, FINDING_OK, "cache", "none", "");
+	expect_finding(check_caches, FINDING_OK, "cache", "not configured", "");
 	snprintf(path, sizeof(path), "%s/cache", temp_dir);
 	options.unwind_cache_dir = path;
-	expect_finding(check_caches, FINDING_OK, "cache", "can be written", "");
+	expect_finding(check_caches, FINDING_OK, "cache", "is writable", "");
 	assert_int_equal(mkdir(path, 0700), 0);
-	expect_finding(check_caches, FINDING_OK, "cache", "can be written", "");
+	expect_finding(check_caches, FINDING_OK, "cache", "is writable", "");
 	assert_int_equal(chmod(path, 0777), 0);
 	expect_finding(check_caches, FINDING_WARN, "cache", "other users may write to",
 		       "--unwind-cache");
@@ -408,7 +408,7 @@ static void a_queue_that_was_planted_is_told(void **state)
 	assert_int_equal(symlink("/", path), 0);
 	expect_finding(check_queue, FINDING_FAIL, "queue", "is a symbolic link", "--queue-dir");
 	assert_int_equal(unlink(path), 0);
-	expect_finding(check_queue, FINDING_OK, "queue", "can be written", "");
+	expect_finding(check_queue, FINDING_OK, "queue", "is writable", "");
 }
 
 int main(void)
