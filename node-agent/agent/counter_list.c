@@ -45,7 +45,7 @@
 #define OF_UNWIND(NAME, value, words)                                                              \
 	{ .name = "unwind_" #value,                                                                \
 	  .family = "flamelet_stack_stops_total",                                                  \
-	  .help = "User stacks, by what ended their unwinding.",                                   \
+	  .help = "User stacks, by the reason why unwinding ended.",                               \
 	  .type = METRIC_COUNTER,                                                                  \
 	  BY("reason", #value),                                                                    \
 	  BPF(STAT_UNWIND_FIRST + UNWIND_##NAME) },
@@ -53,7 +53,7 @@
 #define OF_IDENTITY(NAME, word, help_)                                                             \
 	{ .name = "identity_" word,                                                                \
 	  .family = "flamelet_identity_samples_total",                                             \
-	  .help = "Samples, by how well their owner is known.",                                    \
+	  .help = "Samples, by how much is known of their pod or service.",                        \
 	  .type = METRIC_COUNTER,                                                                  \
 	  BY("identity", word),                                                                    \
 	  AT(agent.pipeline.identity.nr_samples) + sizeof(uint64_t) * IDENTITY_##NAME },
@@ -61,7 +61,7 @@
 #define OF_DROP(NAME, word, help_)                                                                 \
 	{ .name = "export_samples_dropped_" word,                                                  \
 	  .family = "flamelet_export_samples_dropped_total",                                       \
-	  .help = "Samples that no destination will get, by reason.",                              \
+	  .help = "Samples dropped before delivery, by reason, once for each destination.",        \
 	  .type = METRIC_COUNTER,                                                                  \
 	  BY("reason", word),                                                                      \
 	  AT(exporter.nr_samples_dropped) + sizeof(uint64_t) * EXPORT_DROP_##NAME },
@@ -70,9 +70,8 @@ const struct counter counter_list[] = {
 	/* Samples, from the kernel to the profile. */
 	GAUGE("by_perf", "capture_info", "The capture backend in use: bpf or perf.",
 	      .unit = COUNTER_BACKEND, BY("backend", ""), AT(agent.capture.backend)),
-	COUNTER("sampled", "kernel_samples_total",
-		"Samples that the kernel took and did not drop, by result.", BY("result", "sent"),
-		BPF(STAT_SENT)),
+	COUNTER("sampled", "kernel_samples_total", "Runs of the sampling program, by result.",
+		BY("result", "sent"), BPF(STAT_SENT)),
 	MORE("idle", "idle", BPF(STAT_IDLE)), MORE("filtered", "filtered", BPF(STAT_FILTERED)),
 	MORE("excluded", "excluded", BPF(STAT_EXCLUDED)),
 	MORE("undecided", "undecided", BPF(STAT_UNDECIDED)),
@@ -87,7 +86,7 @@ const struct counter counter_list[] = {
 	COUNTER("windows", "windows_total", "One-second windows in which samples were taken.",
 		AT(agent.pipeline.nr_windows)),
 	COUNTER("windows_finished", "windows_finished_total",
-		"One-second windows whose samples were symbolized or lost.",
+		"One-second windows that are completed: symbolized or dropped.",
 		AT(agent.pipeline.nr_windows_finished)),
 	COUNTER("throttled", "throttled_total",
 		"Times that the kernel throttled a sampling timer (perf only).",
@@ -112,17 +111,18 @@ const struct counter counter_list[] = {
 	GAUGE("cpus_refused", "cpus_refused", "CPUs that are online and cannot be sampled.",
 	      AT(agent.capture.nr_cpus_refused)),
 	COUNTER("kernel_stack_failed", "kernel_stacks_missing_total",
-		"Samples whose kernel stack could not be taken.", BPF(STAT_KERNEL_STACK_FAILED)),
+		"Samples without a kernel stack, because the kernel could not take it.",
+		BPF(STAT_KERNEL_STACK_FAILED)),
 	COUNTER("frames_named", "frames_total",
 		"Frames that were symbolized, by whether a function name was found.",
 		BY("named", "yes"), AT(agent.pipeline.nr_frames_named)),
 	MORE("frames_unnamed", "no", AT(agent.pipeline.nr_frames_unnamed)),
 	COUNTER("bpf_runs", "bpf_runs_total",
-		"Runs of the sampling program while kernel.bpf_stats_enabled is set.", DEBUG,
+		"Runs of the sampling program; 0 unless kernel.bpf_stats_enabled is set.", DEBUG,
 		AT(agent.capture.bpf_run_count)),
 	COUNTER("bpf_ns", "bpf_run_seconds_total",
-		"Time spent in the sampling program while kernel.bpf_stats_enabled is set.", IN_NS,
-		AT(agent.capture.bpf_run_ns)),
+		"Time spent in the sampling program; 0 unless kernel.bpf_stats_enabled is set.",
+		IN_NS, AT(agent.capture.bpf_run_ns)),
 
 	/* Processes and their mappings. */
 	COUNTER("process_events", "process_events_total",
@@ -139,15 +139,16 @@ const struct counter counter_list[] = {
 		"Times that the mappings of all processes were read again because events were "
 		"lost.",
 		DEBUG, AT(agent.nr_resyncs)),
-	GAUGE("processes", "processes", "Processes that the agent knows.",
+	GAUGE("processes", "processes", "Processes in the agent's process table.",
 	      AT(agent.pipeline.processes.nr_processes)),
 	COUNTER("processes_evicted", "processes_evicted_total",
-		"Living processes that were forgotten because the table was full.", DEBUG,
-		AT(agent.pipeline.processes.nr_evicted)),
+		"Living processes that were dropped from the process table because it was full.",
+		DEBUG, AT(agent.pipeline.processes.nr_evicted)),
 	COUNTER("maps_reads", "maps_reads_total", "Reads of /proc/PID/maps.", DEBUG,
 		AT(agent.pipeline.processes.nr_maps_reads)),
 	COUNTER("maps_postponed", "maps_postponed_total",
-		"Reads of /proc/PID/maps that were put off because that second had too many.",
+		"Reads of /proc/PID/maps that were postponed because there were too many in one "
+		"second.",
 		DEBUG, AT(agent.pipeline.processes.nr_maps_postponed)),
 	COUNTER("maps_failures", "maps_failures_total",
 		"Reads of /proc/PID/maps that failed or were incomplete.",
@@ -163,7 +164,7 @@ const struct counter counter_list[] = {
 	GAUGE("elf_files", "elf_files", "ELF files that the agent knows.", DEBUG,
 	      AT(agent.pipeline.elfs.files.nr_files)),
 	GAUGE("elf_waiting", "elf_files_waiting",
-	      "ELF files that are held open until their symbols are read.",
+	      "ELF files that are open until their symbols are read.",
 	      AT(agent.pipeline.elfs.files.nr_waiting)),
 	GAUGE("elf_tables", "elf_tables", "Symbol tables in memory.", DEBUG,
 	      AT(agent.pipeline.elfs.tables.nr_tables)),
@@ -179,7 +180,7 @@ const struct counter counter_list[] = {
 	COUNTER("elf_debug_files", "elf_debug_files_total", "Separate debug files that were found.",
 		DEBUG, AT(agent.pipeline.elfs.nr_debug_files)),
 	COUNTER("elf_resolved", "elf_addresses_resolved_total",
-		"Addresses whose source lines were looked up.", DEBUG,
+		"Addresses whose source lines the symbol worker looked up.", DEBUG,
 		AT(agent.pipeline.elfs.lines.nr_resolved)),
 	COUNTER("lines_missed", "elf_addresses_missed_total",
 		"Addresses whose source lines could not be looked up, because of a limit or a "
@@ -217,15 +218,14 @@ const struct counter counter_list[] = {
 		AT(agent.pipeline.elfs.names.nr_given_up)),
 	MORE("names_left", "others_of_file", AT(agent.pipeline.elfs.names.nr_left)),
 	COUNTER("symbol_worker_timeouts", "symbol_worker_failures_total",
-		"Times that one of the workers that read ELF files and demangle names ended within "
-		"a request, by reason.",
+		"Times that a symbol worker ended while it was serving a request, by reason.",
 		BY("reason", "timeout"), AT(agent.pipeline.elfs.worker.nr_timeouts)),
 	MORE("symbol_worker_deaths", "death", AT(agent.pipeline.elfs.worker.nr_deaths)),
 	COUNTER("debuginfod_asked", "debuginfod_requests_total",
 		"Debug files that were requested from debuginfod servers.", DEBUG,
 		AT(agent.pipeline.elfs.debuginfod.nr_asked)),
 	COUNTER("debuginfod_found", "debuginfod_answers_total",
-		"Requests to debuginfod servers that ended, by result.", BY("result", "found"),
+		"Completed requests to debuginfod servers, by result.", BY("result", "found"),
 		AT(agent.pipeline.elfs.debuginfod.nr_found)),
 	MORE("debuginfod_missing", "missing", AT(agent.pipeline.elfs.debuginfod.nr_missing)),
 	MORE("debuginfod_failures", "failed", AT(agent.pipeline.elfs.debuginfod.nr_failures)),
@@ -233,11 +233,10 @@ const struct counter counter_list[] = {
 		"Debug files that were not requested because too many requests were waiting.",
 		DEBUG, AT(agent.pipeline.elfs.debuginfod.nr_refused)),
 	GAUGE("debuginfod_waiting", "debuginfod_waiting",
-	      "Debug files whose download has not ended.", DEBUG,
+	      "Debug files that are being downloaded or wait for that.", DEBUG,
 	      AT(agent.pipeline.elfs.debuginfod.nr_waiting)),
 	COUNTER("debuginfod_worker_timeouts", "debuginfod_worker_failures_total",
-		"Times that the worker that downloads debug files ended within a request, by "
-		"reason.",
+		"Times that the debuginfod worker ended while it was serving a request, by reason.",
 		BY("reason", "timeout"), AT(agent.pipeline.elfs.debuginfod.nr_killed)),
 	MORE("debuginfod_worker_deaths", "death", AT(agent.pipeline.elfs.debuginfod.nr_deaths)),
 	GAUGE("jit_processes", "jit_processes", "Processes that write perf maps or jitdumps.",
@@ -261,15 +260,15 @@ const struct counter counter_list[] = {
 		"or lack of memory.",
 		DEBUG, AT(agent.pipeline.jits.nr_dropped)),
 	COUNTER("jit_without_place", "jit_samples_without_place_total",
-		"Samples of JIT processes beyond the limit on the number of such processes.", DEBUG,
+		"Samples without names because there are too many JIT processes.", DEBUG,
 		AT(agent.pipeline.jits.nr_without_place)),
 	COUNTER("jit_failures", "jit_failures_total",
 		"Reads of perf maps and jitdumps that failed; their processes have no JIT names "
 		"for a while.",
 		AT(agent.pipeline.jits.nr_failures)),
 	COUNTER("jit_worker_timeouts", "jit_worker_failures_total",
-		"Times that one of the workers that read perf maps and jitdumps ended within a "
-		"request, by reason.",
+		"Times that a JIT worker, which reads perf maps and jitdumps, ended while it was "
+		"serving a request, by reason.",
 		BY("reason", "timeout"), AT(agent.pipeline.jits.worker.nr_timeouts)),
 	MORE("jit_worker_deaths", "death", AT(agent.pipeline.jits.worker.nr_deaths)),
 
@@ -303,25 +302,24 @@ const struct counter counter_list[] = {
 	MORE("unwind_refused", "no_room", AT(agent.tables.slots.nr_refused)),
 	MORE("unwind_failures", "unreadable", AT(agent.tables.slots.nr_failures)),
 	COUNTER("unwind_bad_entries", "unwind_losses_total",
-		"Parts of unwind tables that are missing, by reason.", DEBUG,
+		"Entries of call frame information that could not be converted, by reason.", DEBUG,
 		BY("reason", "bad_entry"), AT(agent.tables.slots.nr_bad_entries)),
 	MORE("unwind_unsupported_rules", "unsupported_rule",
 	     AT(agent.tables.slots.nr_unsupported_rules)),
 	COUNTER("unwind_again", "unwind_files_repeated_total",
-		"Files that took too much time or memory and were given to the worker for slow "
-		"files.",
+		"Files that exceeded the limits of the fast lane and were built in the slow lane.",
 		DEBUG, AT(agent.tables.slots.nr_again)),
 	COUNTER("rows_worker_timeouts", "rows_worker_failures_total",
-		"Times that one of the workers that build unwind tables ended within a request, by "
-		"reason.",
+		"Times that a rows worker, which builds unwind tables, ended while it was serving "
+		"a request, by reason.",
 		BY("reason", "timeout"), AT(agent.tables.slots.worker.nr_timeouts)),
 	MORE("rows_worker_deaths", "death", AT(agent.tables.slots.worker.nr_deaths)),
 	GAUGE("unwind_arena_bytes", "unwind_arena_bytes",
 	      "Memory of the BPF maps that hold unwind data.",
 	      AT(agent.tables.arena.nr_bytes_used)),
 	GAUGE("unwind_arena_bytes_freed", "unwind_arena_freed_bytes",
-	      "Memory of BPF maps that is reused once running programs have ended.", DEBUG,
-	      AT(agent.tables.arena.nr_bytes_freed)),
+	      "Memory of BPF maps that waits to be reused until running BPF programs have ended.",
+	      DEBUG, AT(agent.tables.arena.nr_bytes_freed)),
 	GAUGE("unwind_arena_chunks", "unwind_arena_chunks", "BPF maps that hold unwind data.",
 	      DEBUG, AT(agent.tables.arena.nr_chunks)),
 	COUNTER("unwind_arena_write_failures", "unwind_arena_write_failures_total",
@@ -343,29 +341,33 @@ const struct counter counter_list[] = {
 		"Files that could not be written to the unwind table cache.",
 		AT(agent.tables.cache.nr_write_failures)),
 	GAUGE("unwind_keys", "unwind_known_files",
-	      "Files by which BPF can unwind a process before the agent has read its mappings.",
+	      "Files that the kernel side can identify in processes whose mappings the agent has "
+	      "not read yet.",
 	      DEBUG, AT(agent.tables.slots.nr_keys)),
 	COUNTER("unwind_no_key", "unwind_unknown_files_total",
-		"Files that could not be made known to BPF in that way.", DEBUG,
-		AT(agent.tables.slots.nr_no_key)),
+		"Files that the kernel side cannot identify in processes with unread mappings, "
+		"because its table is full.",
+		DEBUG, AT(agent.tables.slots.nr_no_key)),
 	GAUGE("kept_files", "kept_files",
-	      "Files that stay known for a while although no process maps them.", DEBUG,
+	      "Files that no process maps, which the agent keeps for a while.", DEBUG,
 	      AT(agent.pipeline.processes.nr_kept_files)),
 	COUNTER("unlisted_known", "unlisted_samples_total",
-		"Samples of processes whose mappings the agent had not read, by what BPF found.",
+		"Samples of processes whose mappings the agent had not read, by the result of the "
+		"kernel side's lookup.",
 		DEBUG, BY("result", "known"), BPF(STAT_UNLISTED_KNOWN)),
 	MORE("unlisted_file", "unknown_file", BPF(STAT_UNLISTED_FILE)),
 	MORE("unlisted_broken", "not_found", BPF(STAT_UNLISTED_BROKEN)),
-	GAUGE("mapping_tables", "mapping_tables", "Processes whose mappings are in BPF maps.",
+	GAUGE("mapping_tables", "mapping_tables", "Mapping tables in BPF maps, one per process.",
 	      DEBUG, AT(agent.tables.mapping_tables.nr_tables)),
-	GAUGE("mapping_table_bytes", "mapping_table_bytes", "Size of the mappings in BPF maps.",
-	      DEBUG, AT(agent.tables.mapping_tables.nr_bytes)),
+	GAUGE("mapping_table_bytes", "mapping_table_bytes",
+	      "Size of the mapping tables in BPF maps.", DEBUG,
+	      AT(agent.tables.mapping_tables.nr_bytes)),
 	COUNTER("mapping_tables_published", "mapping_tables_published_total",
 		"Mapping tables that were written to BPF maps.", DEBUG,
 		AT(agent.tables.mapping_tables.nr_published)),
 	COUNTER("mapping_table_failures", "mapping_table_failures_total",
-		"Mapping tables that found no room or no memory.", DEBUG,
-		AT(agent.tables.mapping_tables.nr_failures)),
+		"Mapping tables that could not be written to BPF maps for lack of room or memory.",
+		DEBUG, AT(agent.tables.mapping_tables.nr_failures)),
 
 	/* Worker processes. */
 	COUNTER("symbol_worker_cpu_ns", "worker_cpu_seconds_total",
@@ -381,8 +383,8 @@ const struct counter counter_list[] = {
 	MORE("debuginfod_worker_bytes", "debuginfod",
 	     AT(agent.pipeline.elfs.debuginfod.resident_bytes)),
 	GAUGE("symbol_workers_stuck", "workers_stuck",
-	      "Worker processes that were killed and do not end because they wait for a file "
-	      "system.",
+	      "Killed worker processes that have not exited because they are blocked in the "
+	      "kernel.",
 	      BY("worker", "symbol"), AT(agent.pipeline.elfs.worker.nr_stuck)),
 	MORE_WORKERS("s_stuck", nr_stuck, COUNTER_PLAIN),
 	COUNTER("symbol_worker_requests", "worker_requests_total",
@@ -398,7 +400,7 @@ const struct counter counter_list[] = {
 
 	/* Threads. */
 	COUNTER("unwind_build_ns", "thread_cpu_seconds_total",
-		"CPU time of the agent's threads beside the reader, by thread.", IN_NS,
+		"CPU time of the agent's threads other than the reader, by thread.", IN_NS,
 		BY("thread", "unwind"), AT(agent.tables.slots.build_ns)),
 	MORE("pods_cpu_ns", "pods", IN_NS, AT(agent.pods.cpu_ns)),
 	MORE("export_cpu_ns", "exporter", IN_NS, AT(exporter.cpu_ns)),
@@ -417,23 +419,26 @@ const struct counter counter_list[] = {
 	COUNTER("cgroup_events_lost", "cgroup_events_lost_total",
 		"Creations and removals of cgroups that were lost.", BPF(STAT_CGROUP_EVENT_LOST)),
 	COUNTER("cgroups_late", "cgroups_late_total",
-		"Cgroups that were looked up at their first sample.", DEBUG,
-		AT(agent.pipeline.identity.nr_late)),
+		"Cgroups that were identified at their first sample, because their creation was "
+		"missed.",
+		DEBUG, AT(agent.pipeline.identity.nr_late)),
 	COUNTER("cgroups_missed", "cgroups_missed_total",
-		"Cgroups that were gone at the lookup or found no room in the table.",
+		"Cgroups that could not be identified because they had been removed or the table "
+		"was full.",
 		AT(agent.pipeline.identity.nr_missed)),
-	IDENTITY_STATES(OF_IDENTITY)
-		COUNTER("samples_opted_out", "samples_opted_out_total",
-			"Samples that the agent dropped because their pod's annotation says so.",
-			AT(agent.pipeline.identity.nr_opted_out)),
-	GAUGE("cgroups_wanted", "cgroup_verdicts", "Cgroups by whether they are sampled.", DEBUG,
-	      BY("verdict", "wanted"), AT(agent.pipeline.filter.nr_wanted)),
+	IDENTITY_STATES(OF_IDENTITY) COUNTER("samples_opted_out", "samples_opted_out_total",
+					     "Samples that the agent dropped because of the pod's "
+					     "annotation flamelet.dev/profile.",
+					     AT(agent.pipeline.identity.nr_opted_out)),
+	GAUGE("cgroups_wanted", "cgroup_verdicts",
+	      "Cgroups, by the decision whether to sample them.", DEBUG, BY("verdict", "wanted"),
+	      AT(agent.pipeline.filter.nr_wanted)),
 	MORE("cgroups_excluded", "excluded", AT(agent.pipeline.filter.nr_excluded)),
 	MORE("cgroups_undecided", "undecided", AT(agent.pipeline.filter.nr_undecided)),
 	COUNTER("cgroup_verdicts_refused", "cgroup_verdicts_refused_total",
-		"Verdicts on cgroups for which the kernel side had no room.",
+		"Cgroups whose verdict could not be stored because the BPF map was full.",
 		AT(agent.pipeline.filter.nr_refused)),
-	GAUGE("pods", "pods", "Pods that the agent knows, including those that ended lately.",
+	GAUGE("pods", "pods", "Pods that the agent knows, including those that ended recently.",
 	      DEBUG, AT(agent.index.nr_pods)),
 	GAUGE("pods_live", "pods_live", "Pods in the kubelet's last list.",
 	      AT(agent.index.nr_live)),
@@ -443,12 +448,13 @@ const struct counter counter_list[] = {
 	GAUGE("pods_bytes", "pods_bytes", "Memory of the pod index.", DEBUG,
 	      AT(agent.index.nr_bytes)),
 	COUNTER("kubelet_refreshes", "kubelet_refreshes_total",
-		"Lists of pods that the kubelet returned.", AT(agent.pods.nr_refreshes)),
+		"Requests to the kubelet that returned a list of pods.",
+		AT(agent.pods.nr_refreshes)),
 	COUNTER("kubelet_failures", "kubelet_failures_total",
 		"Requests to the kubelet that failed.", AT(agent.pods.nr_failures)),
 	COUNTER("kubelet_unauthorized", "kubelet_failures_by_kind_total",
-		"Failed requests to the kubelet of the kinds that a change of configuration mends, "
-		"by kind.",
+		"Requests to the kubelet that failed for a reason that a change of configuration "
+		"can mend, by kind.",
 		BY("kind", "unauthorized"), AT(agent.pods.nr_unauthorized)),
 	MORE("kubelet_forbidden", "forbidden", AT(agent.pods.nr_forbidden)),
 	MORE("kubelet_timeouts", "timeout", AT(agent.pods.nr_timeouts)),
@@ -457,8 +463,9 @@ const struct counter counter_list[] = {
 		"Requests to the kubelet that did not verify its certificate.", DEBUG,
 		AT(agent.pods.nr_insecure)),
 	COUNTER("kubelet_empty", "kubelet_empty_total",
-		"Empty lists that were ignored because the list before had pods.", DEBUG,
-		AT(agent.pods.nr_empty)),
+		"Empty pod lists from the kubelet that were ignored because the previous list had "
+		"pods.",
+		DEBUG, AT(agent.pods.nr_empty)),
 	COUNTER("log_reads", "pod_log_reads_total",
 		"Scans of the kubelet's log directories for pod names.", DEBUG,
 		AT(agent.pods.nr_log_reads)),
@@ -467,17 +474,18 @@ const struct counter counter_list[] = {
 	GAUGE("kubelet_refresh_ns", "kubelet_refresh_seconds",
 	      "Duration of the last request to the kubelet.", IN_NS, AT(agent.pods.refresh_ns)),
 	COUNTER("kubelet_worker_timeouts", "kubelet_worker_failures_total",
-		"Times that the worker that asks the kubelet ended within a request, by reason.",
+		"Times that the kubelet worker ended while it was serving a request, by reason.",
 		BY("reason", "timeout"), AT(agent.pods.worker.nr_timeouts)),
 	MORE("kubelet_worker_deaths", "death", AT(agent.pods.worker.nr_deaths)),
 	COUNTER("pods_skipped", "kubelet_pods_skipped_total",
 		"Items of the kubelet's lists that could not be used.", DEBUG,
 		AT(agent.pods.nr_skipped)),
 	COUNTER("pods_overflows", "kubelet_overflows_total",
-		"Lists with more pods than the index can hold.", AT(agent.pods.nr_overflows)),
+		"Lists from the kubelet with more pods than the index can hold.",
+		AT(agent.pods.nr_overflows)),
 	GAUGE(NULL, "kubelet_last_success_timestamp_seconds",
-	      "When the kubelet last gave a list; 0: never.", .unit = COUNTER_MONO_NS,
-	      AT(agent.pods.last_success_ns)),
+	      "Time at which the kubelet last returned a list of pods; 0: never.",
+	      .unit = COUNTER_MONO_NS, AT(agent.pods.last_success_ns)),
 
 	COUNTER("reloads", "config_reloads_total", "Reloads of the configuration, by result.",
 		BY("result", "valid"), AT(reload.nr_reloads)),
@@ -491,12 +499,13 @@ const struct counter counter_list[] = {
 		"Samples that were found in the delivery queue at the start.",
 		AT(exporter.nr_samples_restored)),
 	COUNTER("export_samples_sent", "export_samples_sent_total",
-		"Samples that a destination accepted.", AT(exporter.nr_samples_sent)),
-	EXPORT_DROPS(OF_DROP) COUNTER(
-		"export_samples_collapsed", "export_samples_collapsed_total",
-		"Samples whose thread, container or program was replaced by [other] or left out "
-		"because it had too many values.",
-		AT(exporter.nr_samples_collapsed)),
+		"Samples that were accepted, counted once for each destination.",
+		AT(exporter.nr_samples_sent)),
+	EXPORT_DROPS(OF_DROP)
+		COUNTER("export_samples_collapsed", "export_samples_collapsed_total",
+			"Samples whose thread, container or program was replaced by [other] or "
+			"omitted, because that attribute had too many values.",
+			AT(exporter.nr_samples_collapsed)),
 	COUNTER("export_attributes_dropped", "export_attributes_dropped_total",
 		"Resource attributes that were dropped because there were too many.",
 		AT(exporter.nr_attributes_dropped)),
@@ -523,11 +532,10 @@ const struct counter counter_list[] = {
 		"Requests to destinations that were sent again after a failure.",
 		AT(exporter.nr_retries)),
 	COUNTER("export_bytes", "export_bytes_total",
-		"Compressed request bodies that a destination answered.",
+		"Compressed size of the request bodies that destinations have answered.",
 		AT(exporter.nr_bytes_sent)),
 	COUNTER("export_worker_timeouts", "export_worker_failures_total",
-		"Times that one of the workers that send to a destination ended within a request, "
-		"by reason.",
+		"Times that a transport worker ended while it was serving a request, by reason.",
 		BY("reason", "timeout"), AT(exporter.worker.nr_timeouts)),
 	MORE("export_worker_deaths", "death", AT(exporter.worker.nr_deaths)),
 
@@ -538,12 +546,13 @@ const struct counter counter_list[] = {
 		AT(self.resident_bytes)),
 	PROCESS("open_fds", METRIC_GAUGE, "Open file descriptors of the agent.",
 		AT(self.nr_open_fds)),
-	PROCESS("max_fds", METRIC_GAUGE, "File descriptors that it may have open.",
+	PROCESS("max_fds", METRIC_GAUGE, "Maximum number of open file descriptors of the agent.",
 		AT(self.max_fds)),
-	PROCESS("start_time_seconds", METRIC_GAUGE, "When the agent was started.", IN_NS,
+	PROCESS("start_time_seconds", METRIC_GAUGE, "Time at which the agent was started.", IN_NS,
 		AT(self.start_ns)),
 	COUNTER(NULL, "thread_late_total",
-		"Times that a thread moved on after it had stood still for longer than it may.",
+		"Times that a thread made progress again after it had exceeded the time limit for "
+		"that.",
 		AT(self.nr_late_beats)),
 
 	/* Ends of stacks. */
