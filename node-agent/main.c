@@ -17,11 +17,11 @@
 /* The first one is what `flamelet` without a command does. */
 static const struct command commands[] = {
 	{ "record", COMMAND_RECORD, cmd_record, "profile this machine and write files" },
-	{ "agent", COMMAND_AGENT, cmd_agent, "profile continuously and send to an OTLP endpoint" },
-	{ "export", COMMAND_EXPORT, cmd_export, "send recorded pprof files to an OTLP endpoint" },
+	{ "agent", COMMAND_AGENT, cmd_agent, "profile continuously and send the profiles" },
+	{ "export", COMMAND_EXPORT, cmd_export, "send recorded pprof files" },
 	{ "doctor", COMMAND_DOCTOR, cmd_doctor,
-	  "check whether this host can be profiled, with remedies" },
-	{ "health", COMMAND_HEALTH, cmd_health, "ask the agent whether it is alive and ready" },
+	  "check whether this host can be profiled, and say how to fix it" },
+	{ "health", COMMAND_HEALTH, cmd_health, "check that the local agent is alive, or ready" },
 	{ "allow-perf", COMMAND_ALLOW_PERF, cmd_allow_perf,
 	  "lower kernel.perf_event_paranoid to 2" },
 	{ "version", COMMAND_VERSION, cmd_version, "print the version" },

@@ -180,8 +180,7 @@ int cmd_agent(const struct options *options)
 		NULL; /* stopped first, with its socket file */
 
 	if (options->nr_destinations == 0) {
-		fputs("flamelet agent: nowhere to send profiles to: set --otlp-endpoint URL\n",
-		      stderr);
+		fputs("flamelet: no destination configured: set --otlp-endpoint URL\n", stderr);
 		return STATUS_USAGE;
 	}
 	int r = privileges_check(backend_set_wanted(options), &message);

@@ -147,8 +147,7 @@ int cmd_export(const struct options *options)
 	_cleanup_(exporters_stopp) struct exporters *exporters = NULL;
 
 	if (options->nr_destinations == 0) {
-		fputs("flamelet export: nowhere to send profiles to: set --otlp-endpoint URL\n",
-		      stderr);
+		fputs("flamelet: no destination configured: set --otlp-endpoint URL\n", stderr);
 		return STATUS_USAGE;
 	}
 	int r = signals_setup(EXPORTERS_LOSS, STATUS_FAILED);

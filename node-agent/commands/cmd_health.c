@@ -10,8 +10,8 @@
 
 static int complain_of_address(void)
 {
-	fputs("flamelet health: no address: give the agent's --listen, or with -c a configuration "
-	      "that has it, as listen: unix:/run/flamelet/http.sock\n",
+	fputs("flamelet: no address: pass the agent's --listen ADDRESS, or its configuration file "
+	      "with -c\n",
 	      stderr);
 	return STATUS_USAGE;
 }
@@ -26,7 +26,7 @@ int cmd_health(const struct options *options)
 		return complain_of_address();
 	int r = health_ask(&address, page, clock_mono_ns() + options->health_timeout_ns, &answer);
 	if (r < 0) {
-		fprintf(stderr, "flamelet health: no answer from %s: %s\n", options->listen,
+		fprintf(stderr, "flamelet: no answer from %s: %s\n", options->listen,
 			r == -EBADMSG ? "it does not speak HTTP" : strerror(-r));
 		return STATUS_FAILED;
 	}

@@ -29,7 +29,8 @@ int cmd_version(const struct options *options)
 
 static int print_overview(const struct command *commands, size_t nr_commands)
 {
-	puts("flamelet [COMMAND] [OPTION]...   show what uses the CPU, pod by pod\n\n"
+	puts("flamelet [COMMAND] [OPTION]...   show which functions use the CPU, by pod and "
+	     "process\n\n"
 	     "  sudo flamelet                                 the whole machine for 10 s\n"
 	     "  sudo flamelet -d 30s -p 1234 -o cpu.svg       one process, as a flame graph\n"
 	     "  sudo flamelet agent --otlp-endpoint http://127.0.0.1:4318\n");
@@ -91,8 +92,12 @@ static const struct command *find_nearest(const struct command *commands, size_t
 
 static int refuse(const char *word, const struct command *nearest)
 {
-	fprintf(stderr, "flamelet: no command \"%s\"; did you mean %s? See flamelet --help\n", word,
-		nearest->name);
+	if (word_distance(word, nearest->name) * 2 > strlen(word))
+		fprintf(stderr, "flamelet: no command \"%s\"; see flamelet --help\n", word);
+	else
+		fprintf(stderr,
+			"flamelet: no command \"%s\"; did you mean %s? See flamelet --help\n", word,
+			nearest->name);
 	return STATUS_USAGE;
 }
 
@@ -118,7 +123,7 @@ int commands_run(const struct command *commands, size_t nr_commands, char **argv
 		return run_command(&commands[0], args);
 
 	bool asks_help = strcmp(word, "help") == 0;
-	if (asks_help && !args[1])
+	if (asks_help && (!args[1] || strcmp(args[1], word) == 0))
 		return print_overview(commands, nr_commands);
 	word = args[asks_help];
 	const struct command *command = find_nearest(commands, nr_commands, word);

@@ -33,12 +33,6 @@ static void reader_done(struct reader *reader)
 	yaml_parser_delete(&reader->parser);
 }
 
-static int refuse_at(struct reader *reader, size_t line, const char *what)
-{
-	strbuf_appendf(reader->message, "%s:%zu: %s", reader->name, line, what);
-	return -EBADMSG;
-}
-
 static size_t event_line(const struct reader *reader)
 {
 	return reader->event.start_mark.line + 1;
@@ -47,7 +41,8 @@ static size_t event_line(const struct reader *reader)
 /* Refuses the current event. */
 static int refuse(struct reader *reader, const char *what)
 {
-	return refuse_at(reader, event_line(reader), what);
+	strbuf_appendf(reader->message, "%s:%zu: %s", reader->name, event_line(reader), what);
+	return -EBADMSG;
 }
 
 static int next_event(struct reader *reader)
@@ -58,8 +53,10 @@ static int next_event(struct reader *reader)
 		return 0;
 	if (reader->parser.error == YAML_MEMORY_ERROR)
 		return -ENOMEM;
-	return refuse_at(reader, reader->parser.problem_mark.line + 1,
-			 reader->parser.problem ? reader->parser.problem : "not YAML");
+	strbuf_appendf(reader->message, "%s:%zu: not valid YAML: %s; indent with spaces, not tabs",
+		       reader->name, reader->parser.problem_mark.line + 1,
+		       reader->parser.problem ? reader->parser.problem : "unknown error");
+	return -EBADMSG;
 }
 
 static bool event_is(const struct reader *reader, yaml_event_type_t type)
@@ -74,7 +71,7 @@ static int take_scalar(struct reader *reader, const char **ret_text)
 	size_t len = reader->event.data.scalar.length;
 
 	if (memchr(text, '\0', len))
-		return refuse(reader, "a NUL byte in the text; remove it");
+		return refuse(reader, "the text contains a NUL byte; remove it");
 
 	const char *copy = arena_strndup(&reader->file->arena, text, len);
 	if (!copy)
@@ -94,9 +91,9 @@ static int add_value(struct reader *reader, const char *key)
 		return refuse(reader, "a value must be text or a list of texts, not a map; "
 				      "quote it if it contains \": \"");
 	if (!event_is(reader, YAML_SCALAR_EVENT))
-		return refuse(reader, "a list inside a list; write one flat list");
+		return refuse(reader, "a list must not contain another list; write one flat list");
 	if (reader->event.data.scalar.plain_implicit && reader->event.data.scalar.length == 0)
-		return refuse(reader, "a key without a value; add one or remove the line");
+		return refuse(reader, "a key has no value; add one or remove the line");
 
 	int r = take_scalar(reader, &value);
 	if (r < 0)
@@ -137,7 +134,7 @@ static int check_new_key(struct reader *reader, const char *key)
 		if (strcmp(entry->key, key) != 0)
 			continue;
 		strbuf_appendf(reader->message,
-			       "%s:%zu: \"%s\" stands in line %zu already; remove one",
+			       "%s:%zu: \"%s\" is already set in line %zu; remove one of them",
 			       reader->name, event_line(reader), key, entry->line);
 		return -EBADMSG;
 	}
@@ -153,7 +150,7 @@ static int read_mapping(struct reader *reader)
 		if (r < 0 || event_is(reader, YAML_MAPPING_END_EVENT))
 			return r;
 		if (!event_is(reader, YAML_SCALAR_EVENT))
-			return refuse(reader, "a key must be the name of an option");
+			return refuse(reader, "expected the name of an option");
 		r = take_scalar(reader, &key);
 		if (r == 0)
 			r = check_new_key(reader, key);
@@ -173,7 +170,7 @@ static int read_document(struct reader *reader)
 	if (event_is(reader, YAML_SCALAR_EVENT) && reader->event.data.scalar.length == 0)
 		return 0;
 	if (!event_is(reader, YAML_MAPPING_START_EVENT))
-		return refuse(reader, "not a list of options; write lines like \"frequency: 19\"");
+		return refuse(reader, "expected lines like \"frequency: 19\"");
 	return read_mapping(reader);
 }
 
@@ -193,7 +190,7 @@ static int read_stream(struct reader *reader)
 	if (r < 0)
 		return r;
 	if (!event_is(reader, YAML_STREAM_END_EVENT))
-		return refuse(reader, "a second document; keep one");
+		return refuse(reader, "the file has a second document (---); only one is allowed");
 	return 0;
 }
 
@@ -225,7 +222,7 @@ int config_file_load(const char *path, struct config_file *ret_file, struct strb
 	if (r == -ENOSPC)
 		strbuf_appendf(message, "%s: larger than 1 MB; is it a configuration file?", path);
 	else if (r < 0)
-		strbuf_appendf(message, "%s: cannot read it: %s", path, strerror(-r));
+		strbuf_appendf(message, "cannot read the file %s: %s", path, strerror(-r));
 	if (r < 0)
 		return r;
 	return config_file_parse(strbuf_str(&text), text.len, path, ret_file, message);

@@ -42,12 +42,12 @@ static enum option_source source_of(const struct check *check, const char *name)
 	return entry ? entry->source : SOURCE_NONE;
 }
 
-/* Appends the option's name, or the name of the variable that it comes from. */
+/* Appends the option's name, or the variable or line of a file that it comes from. */
 static void append_name(const struct check *check, const char *name)
 {
 	const struct option_entry *entry = find_entry(check, name);
 
-	if (entry && entry->source == SOURCE_ENVIRONMENT)
+	if (entry && (entry->source == SOURCE_ENVIRONMENT || entry->source == SOURCE_FILE))
 		strbuf_append_str(check->message, entry->where);
 	else
 		strbuf_appendf(check->message, "%s%s", check->prefix, name);
@@ -79,8 +79,9 @@ static int choose_protocol(const struct check *check)
 			      "the exporter pyroscope uses HTTP; write http:// or https://");
 	if (destination->protocol != OPTION_PROTOCOL_GRPC &&
 	    said_by <= source_of(check, "otlp-endpoint"))
-		return refuse(check, "otlp-endpoint",
-			      "grpc:// contradicts the otlp-protocol http/protobuf; remove one");
+		return refuse(
+			check, "otlp-endpoint",
+			"grpc:// contradicts the otlp-protocol http/protobuf; change one of them");
 	destination->protocol = OPTION_PROTOCOL_GRPC;
 	return 0;
 }
@@ -95,16 +96,16 @@ static int check_exporter(const struct check *check)
 		return 0;
 	if (destination->original_payload)
 		return refuse(check, "otlp-original-payload",
-			      "pprof is all that the exporter pyroscope sends; remove it");
+			      "the exporter pyroscope always sends pprof; remove this option");
 	if (destination->timestamps)
 		return refuse(check, "otlp-timestamps",
-			      "the exporter pyroscope cannot send them; remove it");
+			      "the exporter pyroscope cannot send timestamps; remove this option");
 	if (source_of(check, "otlp-preset") == SOURCE_NONE)
 		destination->preset = OPTION_PRESET_PYROSCOPE;
 	if (destination->protocol == OPTION_PROTOCOL_GRPC &&
 	    source_of(check, "otlp-protocol") != SOURCE_ENVIRONMENT)
 		return refuse(check, "otlp-protocol",
-			      "the exporter pyroscope uses HTTP; remove it");
+			      "the exporter pyroscope uses HTTP; remove this option");
 	destination->protocol = OPTION_PROTOCOL_HTTP;
 	return 0;
 }
@@ -127,16 +128,15 @@ static int check_credentials(const struct check *check)
 	const struct destination *destination = check->destination;
 
 	if (destination->client_cert_file && !destination->client_key_file)
-		return refuse(check, "otlp-client-cert", "its key is missing: otlp-client-key");
+		return refuse(check, "otlp-client-cert", "otlp-client-key is missing; set both");
 	if (destination->client_key_file && !destination->client_cert_file)
-		return refuse(check, "otlp-client-key",
-			      "its certificate is missing: otlp-client-cert");
+		return refuse(check, "otlp-client-key", "otlp-client-cert is missing; set both");
 	if (destination->token_file && has_header(destination, "Authorization"))
 		return refuse(check, "otlp-token-file",
-			      "otlp-header has an Authorization, too; remove one");
+			      "otlp-header has an Authorization as well; remove one of them");
 	if (destination->tenant && has_header(destination, "X-Scope-OrgID"))
 		return refuse(check, "otlp-tenant",
-			      "otlp-header has an X-Scope-OrgID, too; remove one");
+			      "otlp-header has an X-Scope-OrgID as well; remove one of them");
 	return 0;
 }
 
@@ -171,7 +171,7 @@ static int make_grpc_url(const struct check *check)
 		is_plain = endpoint->scheme == ENDPOINT_HTTP || endpoint->scheme == ENDPOINT_GRPC;
 	if (*endpoint->path && strcmp(endpoint->path, "/") != 0) {
 		int r = entry_list_warn(check->entries,
-					"gRPC has no path: %s of the endpoint is left out",
+					"a gRPC endpoint has no path; %s is ignored",
 					endpoint->path);
 		if (r < 0)
 			return r;

@@ -46,14 +46,14 @@ static int explain(struct loader *loader, const struct option_entry *entry, int 
 		strbuf_appendf(message, "%s: too many values; at most %d", entry->where,
 			       LIST_ITEMS_MAX);
 	else if (error != -EINVAL && error != -ERANGE)
-		strbuf_appendf(message, "%s: cannot read \"%s\": %s; write %s", entry->where,
-			       entry->text, strerror(-error), type->hint);
+		strbuf_appendf(message, "%s: cannot read \"%s\": %s", entry->where, entry->text,
+			       strerror(-error));
 	else if (type->is_secret)
-		strbuf_appendf(message, "%s: the value is not %s; write %s", entry->where,
-			       type->noun, type->hint);
+		strbuf_appendf(message, "%s: invalid value; expected %s", entry->where,
+			       type->expected);
 	else
-		strbuf_appendf(message, "%s: \"%s\" is not %s; write %s", entry->where, entry->text,
-			       type->noun, type->hint);
+		strbuf_appendf(message, "%s: invalid value \"%s\"; expected %s", entry->where,
+			       entry->text, type->expected);
 	return -EINVAL;
 }
 
@@ -156,7 +156,8 @@ static int check_attributes(struct loader *loader, const struct string_list *att
 
 		if (!has_key(attributes, i, attribute))
 			continue;
-		strbuf_appendf(loader->message, "%sresource-attribute: %.*s is given twice", prefix,
+		strbuf_appendf(loader->message,
+			       "%sresource-attribute: attribute \"%.*s\" is given twice", prefix,
 			       (int)strcspn(attribute, "="), attribute);
 		return -EINVAL;
 	}
@@ -250,15 +251,15 @@ static int check_outputs(struct loader *loader)
 		if (told || options->output_format)
 			continue;
 		strbuf_appendf(loader->message,
-			       "-o: \"%s\" has no known extension; write a name that ends in %s, "
-			       "or add --format",
+			       "-o: \"%s\" has no known extension (%s); "
+			       "change the name or add --format",
 			       path, input->output_extensions);
 		return -EINVAL;
 	}
 	if (!options->output_format || options->outputs.nr == 0 || nr_open > 0)
 		return 0;
 	strbuf_appendf(loader->message,
-		       "--format is for names without a known extension: \"%s\" has one; leave "
+		       "--format has no effect: the name \"%s\" already implies the format; leave "
 		       "--format out, or write -o -",
 		       options->outputs.items[0]);
 	return -EINVAL;
@@ -271,7 +272,7 @@ static int check_all(struct loader *loader)
 
 	if (loader->command == COMMAND_EXPORT && options->files.nr == 0) {
 		strbuf_append_str(loader->message,
-				  "a file is missing; write flamelet export FILE.pb.gz");
+				  "no file given; usage: flamelet export FILE.pb.gz");
 		return -EINVAL;
 	}
 	int r = check_outputs(loader);

@@ -49,7 +49,8 @@ const struct option *option_find(const char *name, unsigned int commands);
 /* Finds an option by its letter. */
 const struct option *option_find_letter(char letter, unsigned int commands);
 
-/* Returns the name most like `word` among the options that `commands` take, or NULL. */
+/* Returns the name most like `word` among the options that `commands` take; NULL if none is
+ * similar. */
 const char *option_nearest(const char *word, unsigned int commands, bool in_file);
 
 /* Returns the name of the first command in the mask: "record", "agent", … */

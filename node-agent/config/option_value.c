@@ -71,25 +71,21 @@ static int store_numbers(const struct value_type *type, const char *text, void *
 	}
 }
 
-const struct value_type value_flag = { .noun = "yes or no",
-				       .hint = "true or false",
-				       .storage = STORE_FLAG };
-const struct value_type value_on_off = { .noun = "a switch",
-					 .hint = "on or off",
-					 .storage = STORE_BOOL };
-const struct value_type value_frequency = {
-	"a frequency from 1 to 10000 Hz", "99", STORE_U32, .read = parse_u64, .min = 1, .max = 10000
-};
-const struct value_type value_duration = { "a duration", "10s, 500ms or 2m",
-					   STORE_U64,	 .read = parse_duration_ns,
-					   .min = 1,	 .max = DURATION_MAX_NS };
-const struct value_type value_duration_or_zero = { "a duration", "10s, 500ms or 2m", STORE_U64,
-						   .read = parse_duration_ns,
-						   .max = DURATION_MAX_NS };
-const struct value_type value_memory = {
-	"an amount of memory from 1M", "256M or 1G",	   STORE_U64, .read = parse_bytes,
-	.min = UINT64_C(1) << 20,      .max = SIZE_MAX / 2
-};
+#define VALUE(name_, storage_, expected_, ...)                                                     \
+	const struct value_type value_##name_ = { .storage = (storage_),                           \
+						  .expected = (expected_),                         \
+						  __VA_ARGS__ }
+
+VALUE(flag, STORE_FLAG, "true or false");
+VALUE(on_off, STORE_BOOL, "on or off");
+VALUE(frequency, STORE_U32, "a number of Hz from 1 to 10000, for example 99", .read = parse_u64,
+      .min = 1, .max = 10000);
+VALUE(duration, STORE_U64, "a time longer than 0, for example 500ms, 10s or 2m",
+      .read = parse_duration_ns, .min = 1, .max = DURATION_MAX_NS);
+VALUE(duration_or_zero, STORE_U64, "0 or a time, for example 500ms, 10s or 2m",
+      .read = parse_duration_ns, .max = DURATION_MAX_NS);
+VALUE(memory, STORE_U64, "a size of at least 1M, for example 256M or 1G", .read = parse_bytes,
+      .min = UINT64_C(1) << 20, .max = SIZE_MAX / 2);
 /* The words of a choice. Their indexes are the values of the enum. */
 #define CHOICE(words_) .words = (words_), .nr_words = array_len(words_)
 
@@ -142,119 +138,77 @@ static const char *const compression_words[] = { [false] = "none", [true] = "gzi
 static const char *const payload_words[] = { [false] = "none", [true] = "pprof" };
 static const char *const export_time_words[] = { [false] = "recorded", [true] = "now" };
 
-const struct value_type value_log_level = { "a log level", "error, warn, info or debug",
-					    STORE_CHOICE, CHOICE(log_level_words) };
-const struct value_type value_verify = { "a way to verify a certificate",
-					 "full, ca-only, pinned or insecure", STORE_CHOICE,
-					 CHOICE(verify_words) };
-const struct value_type value_demangle = { "a way to demangle", "none, short or full", STORE_CHOICE,
-					   CHOICE(demangle_words) };
-const struct value_type value_capture = { "a way to capture", "auto, bpf or perf", STORE_CHOICE,
-					  CHOICE(capture_words) };
-const struct value_type value_stack_bytes = { "a size from 1K to 65528 that is a multiple of 8",
-					      "32K",
-					      STORE_U32,
-					      .read = parse_bytes,
-					      .min = 1024,
-					      .max = STACK_MAX_BYTES,
-					      .unit = 8 };
-const struct value_type value_pids = { "a list of process or thread ids", "1234 or 1234,5678",
-				       STORE_NUMBERS, .min = 1, .max = PID_MAX };
-const struct value_type value_cpus = { "a list of CPUs", "0-3,8", STORE_NUMBERS, .max = CPU_MAX,
-				       .has_ranges = true };
-const struct value_type value_namespace = { "the name of a namespace", "NAME or NAME,NAME",
-					    STORE_WORDS, .check = check_namespace };
-const struct value_type value_pod = { "a pod's name", "NAME or NAMESPACE/NAME", STORE_WORDS,
-				      .check = check_pod };
-const struct value_type value_container = { "a container's name or ID",
-					    "its name, or 12 to 64 digits of its ID", STORE_WORDS,
-					    .check = check_container };
-const struct value_type value_selector = { "a label selector", "\"app=web,tier in (a,b),!canary\"",
-					   STORE_STRINGS, .check = check_selector };
-const struct value_type value_label_key = { "the key of a label or annotation",
-					    "team, example.com/team or example.com/*", STORE_WORDS,
-					    .check = check_label_key };
-const struct value_type value_listen = { "a loopback address or a Unix socket",
-					 "127.0.0.1:PORT, [::1]:PORT, localhost:PORT or "
-					 "unix:/PATH; for others there is --metrics-listen",
-					 STORE_STRING, .check = check_listen };
-const struct value_type value_metrics_listen = { "an IP address with a port",
-						 "*:PORT, 0.0.0.0:PORT, [::]:PORT or "
-						 "10.1.2.3:PORT; for a Unix socket there is "
-						 "--listen",
-						 STORE_STRING, .check = check_metrics_listen };
-const struct value_type value_cgroup = { "a cgroup's path", "/kubepods.slice/… or /system.slice/…",
-					 STORE_STRINGS, .check = check_name };
-const struct value_type value_comm = { "a process name as the kernel keeps it",
-				       "its first 15 bytes, as ps -o comm shows them",
-				       STORE_STRINGS, .check = check_comm };
-const struct value_type value_url = { "an http or https URL",
-				      "http://127.0.0.1:4318 or https://HOST:PORT", STORE_STRING,
-				      .check = check_url };
-const struct value_type value_urls = { "a list of http or https URLs",
-				       "\"http://HOST:8002 https://HOST\"", STORE_STRING,
-				       .check = check_urls };
-const struct value_type value_header = { "an HTTP header", "\"Name: value\"", STORE_STRINGS, true,
-					 .check = check_header };
-const struct value_type value_file = { "a file", "the path of a file that can be read",
-				       STORE_STRING, .check = check_file };
-const struct value_type value_directory = { "a directory", "an absolute path", STORE_STRING,
-					    .check = check_directory };
-const struct value_type value_output = { "a file name", "out.svg", STORE_STRINGS,
-					 .check = check_name };
-const struct value_type value_output_format = { "an output format", "svg, pprof or folded",
-						STORE_STRING, .check = check_output_format };
-const struct value_type value_name = { "a name", "printable characters", STORE_STRING,
-				       .check = check_name };
+VALUE(log_level, STORE_CHOICE, "error, warn, info or debug", CHOICE(log_level_words));
+VALUE(verify, STORE_CHOICE, "full, ca-only, pinned or insecure", CHOICE(verify_words));
+VALUE(demangle, STORE_CHOICE, "none, short or full", CHOICE(demangle_words));
+VALUE(capture, STORE_CHOICE, "auto, bpf or perf", CHOICE(capture_words));
+VALUE(stack_bytes, STORE_U32, "a multiple of 8 from 1024 to 65528 bytes, for example 32K",
+      .read = parse_bytes, .min = 1024, .max = STACK_MAX_BYTES, .unit = 8);
+VALUE(pids, STORE_NUMBERS, "process or thread ids from 1 to 4194304, for example 1234,5678",
+      .min = 1, .max = PID_MAX);
+VALUE(cpus, STORE_NUMBERS, "CPU numbers from 0 to 8191, for example 0-3,8", .max = CPU_MAX,
+      .has_ranges = true);
+VALUE(namespace, STORE_WORDS, "names of namespaces, for example shop,billing",
+      .check = check_namespace);
+VALUE(pod, STORE_WORDS, "names of pods, for example cart-0 or shop/cart-0", .check = check_pod);
+VALUE(container, STORE_WORDS, "names of containers, or 12 to 64 hex digits of their IDs",
+      .check = check_container);
+VALUE(selector, STORE_STRINGS, "a label selector, for example \"app=web,tier in (a,b),!canary\"",
+      .check = check_selector);
+VALUE(label_key, STORE_WORDS, "keys of labels or annotations, for example team or example.com/*",
+      .check = check_label_key);
+VALUE(listen, STORE_STRING,
+      "127.0.0.1:PORT, [::1]:PORT, localhost:PORT or unix:/PATH; other hosts can "
+      "only get --metrics-listen",
+      .check = check_listen);
+VALUE(metrics_listen, STORE_STRING,
+      "*:PORT, 0.0.0.0:PORT, [::]:PORT or 10.1.2.3:PORT; for a Unix socket, use --listen",
+      .check = check_metrics_listen);
+VALUE(cgroup, STORE_STRINGS, "the path of a cgroup, for example /system.slice/cron.service",
+      .check = check_name);
+VALUE(comm, STORE_STRINGS, "a process name of at most 15 bytes, as ps -o comm shows it",
+      .check = check_comm);
+VALUE(url, STORE_STRING, "an http or https URL, for example https://10.0.0.1:10250",
+      .check = check_url);
+VALUE(urls, STORE_STRING,
+      "http or https URLs separated by spaces, for "
+      "example \"http://HOST:8002 https://HOST\"",
+      .check = check_urls);
+VALUE(header, STORE_STRINGS, "an HTTP header like \"Name: value\"", .is_secret = true,
+      .check = check_header);
+VALUE(file, STORE_STRING, "the path of a file that can be read", .check = check_file);
+VALUE(directory, STORE_STRING, "an absolute path", .check = check_directory);
+VALUE(output, STORE_STRINGS, "a file name, for example out.svg", .check = check_name);
+VALUE(output_format, STORE_STRING, "svg, pprof or folded", .check = check_output_format);
+VALUE(name, STORE_STRING, "printable characters", .check = check_name);
 
-const struct value_type value_endpoint = { "an endpoint",
-					   "http://HOST:4318, https://HOST/PATH, grpc://HOST:4317 "
-					   "or grpcs://HOST:4317",
-					   STORE_STRING, .check = check_endpoint };
-const struct value_type value_exporter = { "an exporter", "otlp or pyroscope", STORE_CHOICE,
-					   CHOICE(exporter_words) };
-const struct value_type value_protocol = { "a protocol that profiles are sent by",
-					   "http/protobuf or grpc", STORE_CHOICE,
-					   CHOICE(protocol_words) };
-const struct value_type value_compression = { "a compression of requests", "gzip or none",
-					      STORE_EITHER, CHOICE(compression_words) };
-const struct value_type value_tenant = { "a tenant's ID",
-					 "up to 150 printable characters without blanks",
-					 STORE_STRING, .check = check_tenant };
-const struct value_type value_destination_verify = { "a way to verify an endpoint's certificate",
-						     "full, ca-only or insecure", STORE_CHOICE,
-						     CHOICE(destination_verify_words) };
-const struct value_type value_preset = { "a preset of attributes", "standard or pyroscope",
-					 STORE_CHOICE, CHOICE(preset_words) };
-const struct value_type value_attribute = { "an attribute", "KEY=VALUE", STORE_STRINGS,
-					    .check = check_attribute };
-const struct value_type value_attribute_key = { "the key of an attribute",
-						"process.pid or k8s.pod.label.*", STORE_WORDS,
-						.check = check_label_key };
-const struct value_type value_sample_attributes = {
-	"an attribute of samples",
-	"thread.name, thread.id, cpu.logical_number, flamelet.cgroup.id, process.pid or "
-	"container.id; or all, none or preset",
-	STORE_MASK, CHOICE(sample_attribute_words)
-};
-const struct value_type value_value_limit = { "a number of values from 1 to 10000",
-					      "1000",
-					      STORE_U32,
-					      .read = parse_u64,
-					      .min = 1,
-					      .max = 10000 };
-const struct value_type value_payload = { "a payload", "none or pprof", STORE_EITHER,
-					  CHOICE(payload_words) };
-const struct value_type value_request_bytes = {
-	"a size from 64K to 64M",  "3584K or 16M",	     STORE_U64, .read = parse_bytes,
-	.min = UINT64_C(64) << 10, .max = UINT64_C(64) << 20
-};
-const struct value_type value_destination = { "a file", "the path of a file that can be read",
-					      STORE_STRINGS, .check = check_file };
-const struct value_type value_export_time = { "a time of profiles", "recorded or now", STORE_EITHER,
-					      CHOICE(export_time_words) };
+VALUE(endpoint, STORE_STRING,
+      "http://HOST:4318, https://HOST/PATH, or, without a path, grpc://HOST:4317 or "
+      "grpcs://HOST:4317",
+      .check = check_endpoint);
+VALUE(exporter, STORE_CHOICE, "otlp or pyroscope", CHOICE(exporter_words));
+VALUE(protocol, STORE_CHOICE, "http/protobuf or grpc", CHOICE(protocol_words));
+VALUE(compression, STORE_EITHER, "gzip or none", CHOICE(compression_words));
+VALUE(tenant, STORE_STRING, "1 to 150 printable characters without blanks", .check = check_tenant);
+VALUE(destination_verify, STORE_CHOICE, "full, ca-only or insecure",
+      CHOICE(destination_verify_words));
+VALUE(preset, STORE_CHOICE, "standard or pyroscope", CHOICE(preset_words));
+VALUE(attribute, STORE_STRINGS, "KEY=VALUE", .check = check_attribute);
+VALUE(attribute_key, STORE_WORDS, "keys of attributes, for example process.pid or k8s.pod.label.*",
+      .check = check_label_key);
+VALUE(sample_attributes, STORE_MASK,
+      "thread.name, thread.id, cpu.logical_number, flamelet.cgroup.id, process.pid "
+      "or container.id; or all, none or preset",
+      CHOICE(sample_attribute_words));
+VALUE(value_limit, STORE_U32, "a number from 1 to 10000, for example 1000", .read = parse_u64,
+      .min = 1, .max = 10000);
+VALUE(payload, STORE_EITHER, "none or pprof", CHOICE(payload_words));
+VALUE(request_bytes, STORE_U64, "a size from 64K to 64M, for example 3584K", .read = parse_bytes,
+      .min = UINT64_C(64) << 10, .max = UINT64_C(64) << 20);
+VALUE(destination, STORE_STRINGS, "the path of a file that can be read", .check = check_file);
+VALUE(export_time, STORE_EITHER, "recorded or now", CHOICE(export_time_words));
 
-const struct value_type value_word = { "a word", "any text", STORE_STRINGS, .check = check_any };
+VALUE(word, STORE_STRINGS, "any text", .check = check_any);
 
 static int store_string(const struct value_type *type, const char *text, char **field)
 {

@@ -25,8 +25,7 @@ enum value_storage {
 };
 
 struct value_type {
-	const char *noun; /* as in "\"10x\" is not NOUN" */
-	const char *hint; /* as in "write HINT" */
+	const char *expected; /* words for messages: "expected TEXT" */
 	enum value_storage storage;
 	bool is_secret; /* never repeated in a message */
 

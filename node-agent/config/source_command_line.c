@@ -26,18 +26,21 @@ static int add(struct reader *reader, const struct option *option, const char *w
 #define refuse(reader, ...)                                                                        \
 	entry_list_refuse((reader)->entries, SOURCE_COMMAND_LINE, NULL, __VA_ARGS__)
 
-/* Refuses an unknown option, with the option that the user may have meant. */
-static int refuse_unknown(struct reader *reader, const char *word)
+/* Refuses an option of another command, or an unknown one. `where` is the option with its dashes,
+ * `nearest` a name that the user may have meant, or NULL. */
+static int refuse_option(struct reader *reader, const char *where, const struct option *elsewhere,
+			 const char *nearest)
 {
-	enum command_id command = reader->input->command;
-	const struct option *elsewhere = option_find(word, ~0u);
+	const char *command = command_name(reader->input->command);
 
 	if (elsewhere)
-		return refuse(reader, "--%s is an option of %s, not of %s; see flamelet %s --help",
-			      word, command_name(elsewhere->commands), command_name(command),
-			      command_name(command));
-	return refuse(reader, "unknown option --%s; did you mean --%s? See flamelet %s --help",
-		      word, option_nearest(word, command, false), command_name(command));
+		return refuse(reader, "%s is an option of %s, not of %s; see flamelet %s --help",
+			      where, command_name(elsewhere->commands), command, command);
+	if (nearest)
+		return refuse(reader,
+			      "unknown option %s; did you mean --%s? See flamelet %s --help", where,
+			      nearest, command);
+	return refuse(reader, "unknown option %s; see flamelet %s --help", where, command);
 }
 
 /* Adds an option with its argument. The argument is `text` ("--x=text", "-xtext") or, if that is
@@ -50,8 +53,8 @@ static int add_with_argument(struct reader *reader, const struct option *option,
 	if (!text && option->type->storage == STORE_FLAG)
 		text = "true";
 	if (!text && reader->pos + 1 >= input->nr_args)
-		return refuse(reader, "%s: a value is missing; write %s", where,
-			      option->type->hint);
+		return refuse(reader, "%s: the value is missing; expected %s", where,
+			      option->type->expected);
 	return add(reader, option, where, text ? text : input->args[++reader->pos]);
 }
 
@@ -64,9 +67,10 @@ static int read_long_option(struct reader *reader, const char *name)
 	if (!word)
 		return -ENOMEM;
 	const struct option *option = option_find(word, reader->input->command);
-	if (!option)
-		return refuse_unknown(reader, word);
 	strbuf_appendf(&where, "--%s", word);
+	if (!option)
+		return refuse_option(reader, strbuf_str(&where), option_find(word, ~0u),
+				     option_nearest(word, reader->input->command, false));
 	return add_with_argument(reader, option, strbuf_str(&where),
 				 name[len] == '=' ? name + len + 1 : NULL);
 }
@@ -79,8 +83,9 @@ static int read_short_options(struct reader *reader, const char *letters)
 		const char where[] = { '-', *c, '\0' };
 
 		if (!option)
-			return refuse(reader, "unknown option -%c; see flamelet %s --help", *c,
-				      command_name(reader->input->command));
+			return refuse_option(reader, where, option_find_letter(*c, ~0u), NULL);
+		if (option->type->storage == STORE_FLAG && c[1] == '=')
+			return refuse(reader, "%s takes no value", where);
 		if (option->type->storage != STORE_FLAG)
 			return add_with_argument(reader, option, where, c[1] ? c + 1 : NULL);
 		int r = add(reader, option, where, "true");
@@ -105,9 +110,11 @@ static int read_word(struct reader *reader, const char *word)
 	if (command == COMMAND_EXPORT)
 		return add_word(reader, &option_files, word);
 	if (command == COMMAND_RECORD)
-		return refuse(reader, "unexpected \"%s\"; a command to run stands behind --: -- %s",
+		return refuse(reader,
+			      "unexpected argument \"%s\"; to profile a command, put it after --: "
+			      "flamelet record -- %s",
 			      word, word);
-	return refuse(reader, "unexpected \"%s\"; see flamelet %s --help", word,
+	return refuse(reader, "unexpected argument \"%s\"; see flamelet %s --help", word,
 		      command_name(command));
 }
 
@@ -120,9 +127,10 @@ static int read_words(struct reader *reader)
 	int r = 0;
 
 	if (input->command != COMMAND_RECORD && !is_export)
-		return refuse(reader, "--: only record runs a command");
+		return refuse(reader, "only flamelet record can run a command after --");
 	if (reader->pos + 1 == input->nr_args && !is_export)
-		return refuse(reader, "--: a command is missing; write -- make -j4");
+		return refuse(reader,
+			      "no command after --; for example: flamelet record -- make -j4");
 	while (r == 0 && ++reader->pos < input->nr_args)
 		r = add_word(reader, is_export ? &option_files : &option_command,
 			     input->args[reader->pos]);

@@ -161,9 +161,11 @@ static int refuse(const struct reader *reader, size_t start, int error)
 		return entry_list_refuse(reader->entries, SOURCE_ENVIRONMENT, option,
 					 "%s: too many values; at most %d", reader->name,
 					 LIST_ITEMS_MAX);
-	return entry_list_refuse(
-		reader->entries, SOURCE_ENVIRONMENT, option, "%s: write %s", reader->name,
-		option->env_format == ENV_HEADERS ? "name=value,name=value" : "milliseconds");
+	return entry_list_refuse(reader->entries, SOURCE_ENVIRONMENT, option,
+				 "%s: invalid value; expected %s", reader->name,
+				 option->env_format == ENV_HEADERS
+					 ? "name=value pairs, separated by commas"
+					 : "a number of milliseconds");
 }
 
 static int read_option(const struct option *option, struct entry_list *entries)
@@ -202,7 +204,8 @@ static int keep_attributes(const struct reader *reader, size_t start, int error,
 	if (error == 0 || error == -ENOMEM)
 		return error;
 	entry_list_shrink(reader->entries, start);
-	return entry_list_warn(reader->entries, "%s is ignored: write %s", reader->name, hint);
+	return entry_list_warn(reader->entries, "%s is ignored: invalid value; expected %s",
+			       reader->name, hint);
 }
 
 static int add_service_name(const struct reader *reader, const char *text)
@@ -233,7 +236,7 @@ static int read_attributes(enum command_id command, struct entry_list *entries)
 	if (r < 0 || !text || !*text)
 		return r;
 	return keep_attributes(&attributes, start, add_pairs(&attributes, text, "="),
-			       "key=value,key=value, with %2C for a comma");
+			       "key=value pairs, separated by commas (%2C: a comma in a value)");
 }
 
 /* Reads the variables that say whether gRPC to HOST:PORT uses no TLS. */
@@ -249,7 +252,8 @@ static int read_insecure(struct entry_list *entries)
 	if (strcasecmp(text, "true") == 0)
 		return entry_list_add(entries, SOURCE_ENVIRONMENT, &option_is_plain, name, "true");
 	if (strcasecmp(text, "false") != 0)
-		return entry_list_warn(entries, "%s is taken as false: write true or false", name);
+		return entry_list_warn(
+			entries, "%s: the value is neither true nor false; false is used", name);
 	return 0;
 }
 

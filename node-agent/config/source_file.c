@@ -11,21 +11,20 @@
 /* Refuses a key that is an option, but not of this command or not in a file. */
 static int refuse_place(struct entry_list *entries, enum command_id command, const char *where)
 {
-	if (command == COMMAND_DESTINATION)
-		return entry_list_refuse(entries, SOURCE_FILE, NULL,
-					 "%s is no option of a destination; remove the line",
-					 where);
-	return entry_list_refuse(entries, SOURCE_FILE, NULL,
-				 "%s is not for flamelet %s; remove the line", where,
-				 command_name(command));
+	return entry_list_refuse(
+		entries, SOURCE_FILE, NULL, "%s is not an option of %s file; remove the line",
+		where, command == COMMAND_DESTINATION ? "a destination's" : "the configuration");
 }
 
 static int refuse_key(struct entry_list *entries, enum command_id command, const char *where,
 		      const char *key)
 {
+	const char *nearest = option_nearest(key, command | COMMAND_AGENT, true);
+
+	if (!nearest)
+		return entry_list_refuse(entries, SOURCE_FILE, NULL, "%s is not an option", where);
 	return entry_list_refuse(entries, SOURCE_FILE, NULL,
-				 "%s is not an option; did you mean %s?", where,
-				 option_nearest(key, command | COMMAND_AGENT, true));
+				 "%s is not an option; did you mean %s?", where, nearest);
 }
 
 /* Returns whether a line is an option of the agent only. Other commands ignore these lines, because

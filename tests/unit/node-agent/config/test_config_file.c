@@ -50,21 +50,21 @@ struct refused_case {
 static void anything_else_is_refused_by_name_and_line(void **state)
 {
 	static const struct refused_case cases[] = {
-		{ "just text\n", "f:1: not a list of options" },
-		{ "- a\n- b\n", "f:1: not a list of options" },
-		{ "a: 1\na: 2\n", "f:2: \"a\" stands in line 1 already" },
-		{ "a: [1, 2]\na: 3\n", "f:2: \"a\" stands in line 1 already" },
+		{ "just text\n", "f:1: expected lines like" },
+		{ "- a\n- b\n", "f:1: expected lines like" },
+		{ "a: 1\na: 2\n", "f:2: \"a\" is already set in line 1" },
+		{ "a: [1, 2]\na: 3\n", "f:2: \"a\" is already set in line 1" },
 		{ "a: 1\notlp:\n  endpoint: x\n", "f:3: a value must be text" },
 		{ "a:\n  - b: c\n", "f:2: a value must be text" },
-		{ "a: [[1]]\n", "f:1: a list inside a list" },
+		{ "a: [[1]]\n", "f:1: a list must not contain another list" },
 		{ "a: [{}]\n", "f:1: a value must be text" },
 		{ "a: &x 1\nb: *x\n", "f:2: an alias" },
 		{ "a: &x [*x]\n", "f:1: an alias" },
-		{ "[a]: 1\n", "f:1: a key must be the name" },
-		{ "a:\n", "f:1: a key without a value" },
+		{ "[a]: 1\n", "f:1: expected the name of an option" },
+		{ "a:\n", "f:1: a key has no value" },
 		{ "a: [1, , 2]\n", "f:1: " },
-		{ "a: 1\n---\nb: 2\n", "f:2: a second document" },
-		{ "a: \"\\0\"\n", "f:1: a NUL byte" },
+		{ "a: 1\n---\nb: 2\n", "f:2: the file has a second" },
+		{ "a: \"\\0\"\n", "f:1: the text contains a NUL" },
 		{ "\ta: 1\n", "f:1: " },
 		{ "a: \"open\n", "f:2: " },
 		{ "a: [1\n", "f:2: " },
@@ -124,7 +124,7 @@ static void a_file_that_is_not_there_or_endless_is_named(void **state)
 
 	assert_int_equal(config_file_load("/nonexistent/f.yaml", &file, &message), -ENOENT);
 	assert_string_equal(strbuf_str(&message),
-			    "/nonexistent/f.yaml: cannot read it: No such file or directory");
+			    "cannot read the file /nonexistent/f.yaml: No such file or directory");
 	strbuf_clear(&message);
 	assert_int_equal(config_file_load("/dev/zero", &file, &message), -ENOSPC);
 	assert_string_equal(strbuf_str(&message),

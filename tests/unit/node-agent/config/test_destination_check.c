@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define ENDPOINT_HINT                                                                              \
-	" is not an endpoint; write http://HOST:4318, https://HOST/PATH, grpc://HOST:4317 or "     \
+	"; expected http://HOST:4318, https://HOST/PATH, or, without a path, grpc://HOST:4317 or " \
 	"grpcs://HOST:4317"
 
 static void there_are_defaults_for_all_but_the_endpoint(void **state)
@@ -198,8 +198,8 @@ static void grpc_has_no_path_of_the_endpoint(void **state)
 	assert_string_equal(o.direct->endpoint, "https://a:1");
 	assert_false(o.direct->endpoint_is_full);
 	assert_string_equal(strbuf_str(&o.warnings),
-			    "OTEL_EXPORTER_OTLP_INSECURE is taken as false: write true or false; "
-			    "gRPC has no path: /v1/x?y of the endpoint is left out");
+			    "OTEL_EXPORTER_OTLP_INSECURE: the value is neither true nor false; "
+			    "false is used; a gRPC endpoint has no path; /v1/x?y is ignored");
 }
 
 struct attributes_case {
@@ -217,13 +217,17 @@ static void attributes_of_variables_come_after_the_users(void **state)
 		{ "b=x%2Cy%3dz,%62%2e=%C3%A9", NULL, "a=1;b=x,y=z;b.=\xc3\xa9;", "" },
 		{ "service.name=x,b=2", "y z%20", "a=1;service.name=y z%20;b=2;", "" },
 		{ "", "", "a=1;", "" },
-		{ "b=2,c", NULL, "a=1;", "OTEL_RESOURCE_ATTRIBUTES is ignored: write key=" },
+		{ "b=2,c", NULL, "a=1;",
+		  "OTEL_RESOURCE_ATTRIBUTES is ignored: invalid value; "
+		  "expected key=" },
 		{ "b=2,c=%zz", "s", "a=1;service.name=s;", "OTEL_RESOURCE_ATTRIBUTES is" },
 		{ "b=2,c=%ff", NULL, "a=1;", "OTEL_RESOURCE_ATTRIBUTES is ignored" },
 		{ "b=2,a=%0a", NULL, "a=1;", "OTEL_RESOURCE_ATTRIBUTES is ignored" },
 		{ "b=2,=3", NULL, "a=1;", "OTEL_RESOURCE_ATTRIBUTES is ignored" },
 		{ "b=2,c%3Dd=3", NULL, "a=1;", "OTEL_RESOURCE_ATTRIBUTES is ignored" },
-		{ "b=2", "\xff", "a=1;b=2;", "OTEL_SERVICE_NAME is ignored: write a name" },
+		{ "b=2", "\xff", "a=1;b=2;",
+		  "OTEL_SERVICE_NAME is ignored: invalid value; "
+		  "expected a name" },
 	};
 	(void)state;
 
@@ -266,13 +270,14 @@ static const struct refusal refusals[] = {
 	{ "--otlp-endpoint localhost:4318",
 	  "--otlp-endpoint: \"localhost:4318\" has no scheme; write http://localhost:4318 "
 	  "or grpc://localhost:4318" },
-	{ "--otlp-endpoint localhost", "--otlp-endpoint: \"localhost\"" ENDPOINT_HINT },
-	{ "--otlp-endpoint ftp://a", "--otlp-endpoint: \"ftp://a\"" ENDPOINT_HINT },
-	{ "--otlp-endpoint http://", "--otlp-endpoint: \"http://\"" ENDPOINT_HINT },
-	{ "--otlp-endpoint grpc://a", "--otlp-endpoint: \"grpc://a\"" ENDPOINT_HINT },
+	{ "--otlp-endpoint localhost",
+	  "--otlp-endpoint: invalid value \"localhost\"" ENDPOINT_HINT },
+	{ "--otlp-endpoint ftp://a", "--otlp-endpoint: invalid value \"ftp://a\"" ENDPOINT_HINT },
+	{ "--otlp-endpoint http://", "--otlp-endpoint: invalid value \"http://\"" ENDPOINT_HINT },
+	{ "--otlp-endpoint grpc://a", "--otlp-endpoint: invalid value \"grpc://a\"" ENDPOINT_HINT },
 	{ "--otlp-endpoint grpc://a:1 --otlp-protocol http/protobuf",
-	  "--otlp-endpoint: grpc:// contradicts the otlp-protocol http/protobuf; "
-	  "remove one" },
+	  "--otlp-endpoint: grpc:// contradicts the otlp-protocol http/protobuf; change one of "
+	  "them" },
 	{ "--otlp-endpoint http://u:s3cret@a",
 	  "--otlp-endpoint: a password in the URL would be logged; use otlp-header-file or "
 	  "otlp-token-file" },
@@ -282,70 +287,65 @@ static const struct refusal refusals[] = {
 	{ "--exporter pyroscope --otlp-endpoint grpc://a:1",
 	  "--otlp-endpoint: the exporter pyroscope uses HTTP; write http:// or https://" },
 	{ "--exporter pyroscope --otlp-protocol grpc",
-	  "--otlp-protocol: the exporter pyroscope uses HTTP; remove it" },
+	  "--otlp-protocol: the exporter pyroscope uses HTTP; remove this option" },
 	{ "--exporter pyroscope --otlp-original-payload pprof",
-	  "--otlp-original-payload: pprof is all that the exporter pyroscope sends; "
-	  "remove it" },
+	  "--otlp-original-payload: the exporter pyroscope always sends pprof; remove this "
+	  "option" },
 	{ "--exporter pyroscope --otlp-timestamps",
-	  "--otlp-timestamps: the exporter pyroscope cannot send them; remove it" },
-	{ "--exporter zipkin",
-	  "--exporter: \"zipkin\" is not an exporter; write otlp or pyroscope" },
+	  "--otlp-timestamps: the exporter pyroscope cannot send timestamps; remove this option" },
+	{ "--exporter zipkin", "--exporter: invalid value \"zipkin\"; expected otlp or pyroscope" },
 	{ "--otlp-protocol http/json",
-	  "--otlp-protocol: \"http/json\" is not a protocol that profiles are sent by; "
-	  "write http/protobuf or grpc" },
+	  "--otlp-protocol: invalid value \"http/json\"; expected http/protobuf or grpc" },
 	{ "--otlp-compression zstd",
-	  "--otlp-compression: \"zstd\" is not a compression of requests; "
-	  "write gzip or none" },
+	  "--otlp-compression: invalid value \"zstd\"; expected gzip or none" },
 	{ "--otlp-verify pinned",
-	  "--otlp-verify: \"pinned\" is not a way to verify an endpoint's certificate; "
-	  "write full, ca-only or insecure" },
-	{ "--otlp-preset grafana", "--otlp-preset: \"grafana\" is not a preset of attributes; "
-				   "write standard or pyroscope" },
+	  "--otlp-verify: invalid value \"pinned\"; expected full, ca-only or insecure" },
+	{ "--otlp-preset grafana", "--otlp-preset: invalid value \"grafana\"; expected standard or "
+				   "pyroscope" },
 	{ "--otlp-original-payload yes",
-	  "--otlp-original-payload: \"yes\" is not a payload; write none or pprof" },
+	  "--otlp-original-payload: invalid value \"yes\"; expected none or pprof" },
 	{ "--otlp-client-cert /etc/hostname",
-	  "--otlp-client-cert: its key is missing: otlp-client-key" },
+	  "--otlp-client-cert: otlp-client-key is missing; set both" },
 	{ "--otlp-client-key /etc/hostname",
-	  "--otlp-client-key: its certificate is missing: otlp-client-cert" },
+	  "--otlp-client-key: otlp-client-cert is missing; set both" },
 	{ "--otlp-header authorization:s3cret --otlp-token-file /etc/hostname",
-	  "--otlp-token-file: otlp-header has an Authorization, too; remove one" },
+	  "--otlp-token-file: otlp-header has an Authorization as well; remove one of them" },
 	{ "--otlp-header x-scope-orgid:1 --otlp-tenant 2",
-	  "--otlp-tenant: otlp-header has an X-Scope-OrgID, too; remove one" },
+	  "--otlp-tenant: otlp-header has an X-Scope-OrgID as well; remove one of them" },
 	{ "--otlp-header-file /nonexistent",
-	  "--otlp-header-file: cannot read \"/nonexistent\": No such file or directory; "
-	  "write the path of a file that can be read" },
-	{ "--otlp-tenant=", "--otlp-tenant: \"\" is not a tenant's ID; "
-			    "write up to 150 printable characters without blanks" },
+	  "--otlp-header-file: cannot read \"/nonexistent\": No such file or directory" },
+	{ "--otlp-tenant=", "--otlp-tenant: invalid value \"\"; expected 1 to 150 printable "
+			    "characters without blanks" },
 	{ "--sample-attributes thread",
-	  "--sample-attributes: \"thread\" is not an attribute of samples; write "
-	  "thread.name, thread.id, cpu.logical_number, flamelet.cgroup.id, process.pid or "
-	  "container.id; or all, none or preset" },
+	  "--sample-attributes: invalid value \"thread\"; expected thread.name, thread.id, "
+	  "cpu.logical_number, flamelet.cgroup.id, process.pid or container.id; or all, none or "
+	  "preset" },
 	{ "--sample-attributes thread.name,",
-	  "--sample-attributes: \"thread.name,\" is not an attribute of samples; write "
-	  "thread.name, thread.id, cpu.logical_number, flamelet.cgroup.id, process.pid or "
-	  "container.id; or all, none or preset" },
+	  "--sample-attributes: invalid value \"thread.name,\"; expected thread.name, thread.id, "
+	  "cpu.logical_number, flamelet.cgroup.id, process.pid or container.id; or all, none or "
+	  "preset" },
 	{ "--attribute-values-max 0",
-	  "--attribute-values-max: \"0\" is not a number of values from 1 to 10000; "
-	  "write 1000" },
+	  "--attribute-values-max: invalid value \"0\"; expected a number from 1 to 10000, for "
+	  "example 1000" },
 	{ "--attribute-values-max 1000001",
-	  "--attribute-values-max: \"1000001\" is not a number of values from 1 to "
-	  "10000; write 1000" },
-	{ "--exclude-attribute *x", "--exclude-attribute: \"*x\" is not the key of an attribute; "
-				    "write process.pid or k8s.pod.label.*" },
+	  "--attribute-values-max: invalid value \"1000001\"; expected a number from 1 to 10000, "
+	  "for example 1000" },
+	{ "--exclude-attribute *x", "--exclude-attribute: invalid value \"*x\"; expected keys of "
+				    "attributes, for example process.pid or k8s.pod.label.*" },
 	{ "--resource-attribute team",
-	  "--resource-attribute: \"team\" is not an attribute; write KEY=VALUE" },
+	  "--resource-attribute: invalid value \"team\"; expected KEY=VALUE" },
 	{ "--resource-attribute a=1 --resource-attribute b=1 --resource-attribute a=2",
-	  "--resource-attribute: a is given twice" },
-	{ "--otlp-request-max 63K", "--otlp-request-max: \"63K\" is not a size from 64K to 64M; "
-				    "write 3584K or 16M" },
-	{ "--otlp-request-max 65M", "--otlp-request-max: \"65M\" is not a size from 64K to 64M; "
-				    "write 3584K or 16M" },
-	{ "--queue-dir q", "--queue-dir: \"q\" is not a directory; write an absolute path" },
+	  "--resource-attribute: attribute \"a\" is given twice" },
+	{ "--otlp-request-max 63K", "--otlp-request-max: invalid value \"63K\"; expected a size "
+				    "from 64K to 64M, for example 3584K" },
+	{ "--otlp-request-max 65M", "--otlp-request-max: invalid value \"65M\"; expected a size "
+				    "from 64K to 64M, for example 3584K" },
+	{ "--queue-dir q", "--queue-dir: invalid value \"q\"; expected an absolute path" },
 	{ "--queue-max 1K",
-	  "--queue-max: \"1K\" is not an amount of memory from 1M; write 256M or 1G" },
+	  "--queue-max: invalid value \"1K\"; expected a size of at least 1M, for example 256M or "
+	  "1G" },
 	{ "--destination /nonexistent",
-	  "--destination: cannot read \"/nonexistent\": No such file or directory; "
-	  "write the path of a file that can be read" },
+	  "--destination: cannot read \"/nonexistent\": No such file or directory" },
 };
 
 static void contradictions_are_refused(void **state)
@@ -361,19 +361,19 @@ static void variables_are_refused_by_their_names(void **state)
 		const char *name, *value, *message;
 	} cases[] = {
 		{ "OTEL_EXPORTER_OTLP_PROTOCOL", "http/json",
-		  "OTEL_EXPORTER_OTLP_PROTOCOL: \"http/json\" is not a protocol that profiles are "
-		  "sent by; write http/protobuf or grpc" },
+		  "OTEL_EXPORTER_OTLP_PROTOCOL: invalid value \"http/json\"; expected "
+		  "http/protobuf or grpc" },
 		{ "OTEL_EXPORTER_OTLP_PROFILES_COMPRESSION", "ZSTD",
-		  "OTEL_EXPORTER_OTLP_PROFILES_COMPRESSION: \"zstd\" is not a compression of "
-		  "requests; write gzip or none" },
+		  "OTEL_EXPORTER_OTLP_PROFILES_COMPRESSION: invalid value \"zstd\"; expected gzip "
+		  "or none" },
 		{ "OTEL_EXPORTER_OTLP_CLIENT_KEY", "/etc/hostname",
-		  "OTEL_EXPORTER_OTLP_CLIENT_KEY: its certificate is missing: otlp-client-cert" },
+		  "OTEL_EXPORTER_OTLP_CLIENT_KEY: otlp-client-cert is missing; set both" },
 		{ "OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT", "http://u:s3cret@a",
 		  "OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT: a password in the URL would be logged; "
 		  "use otlp-header-file or otlp-token-file" },
 		{ "OTEL_EXPORTER_OTLP_CERTIFICATE", "/nonexistent",
 		  "OTEL_EXPORTER_OTLP_CERTIFICATE: cannot read \"/nonexistent\": No such file or "
-		  "directory; write the path of a file that can be read" },
+		  "directory" },
 	};
 	(void)state;
 

@@ -118,26 +118,25 @@ static void a_bad_destination_is_answered_with_line_and_remedy(void **state)
 		{ "otlp-endpoint: [http://a, http://b]\n",
 		  ":1: otlp-endpoint: takes one value, not a list" },
 		{ "otlp-endpoint: http://a\nfrequency: 19\n",
-		  ":2: frequency is no option of a destination; remove the line" },
+		  ":2: frequency is not an option of a destination's file; remove the line" },
 		{ "otlp-endpoint: http://a\nqueue-dir: /q\n",
-		  ":2: queue-dir is no option of a destination; remove the line" },
+		  ":2: queue-dir is not an option of a destination's file; remove the line" },
 		{ "otlp-endpoint: http://a\ndestination: x\n",
-		  ":2: destination is no option of a destination; remove the line" },
+		  ":2: destination is not an option of a destination's file; remove the line" },
 		{ "otlp-endpoint: http://a\nresource-attribute: [a=b, c=d, a=e]\n",
-		  ": resource-attribute: a is given twice" },
+		  ": resource-attribute: attribute \"a\" is given twice" },
 		{ "otlp-endpont: http://a\n",
 		  ":1: otlp-endpont is not an option; did you mean otlp-endpoint?" },
 		{ "otlp-endpoint: ftp://a\n",
-		  ":1: otlp-endpoint: \"ftp://a\" is not an endpoint; write http://HOST:4318, "
-		  "https://HOST/PATH, grpc://HOST:4317 or grpcs://HOST:4317" },
-		{ "otlp-endpoint: a:1\n", ": otlp-endpoint: \"a:1\" has no scheme; "
+		  ":1: otlp-endpoint: invalid value \"ftp://a\"; expected http://HOST:4318, "
+		  "https://HOST/PATH, or, without a path, grpc://HOST:4317 or grpcs://HOST:4317" },
+		{ "otlp-endpoint: a:1\n", ":1: otlp-endpoint: \"a:1\" has no scheme; "
 					  "write http://a:1 or grpc://a:1" },
 		{ "otlp-endpoint: http://a\notlp-client-key: /etc/hosts\n",
-		  ": otlp-client-key: its certificate is missing: otlp-client-cert" },
+		  ":2: otlp-client-key: otlp-client-cert is missing; set both" },
 		{ "otlp-endpoint: http://a\notlp-header: s3cret\n",
-		  ":2: otlp-header: the value is not an HTTP header; write \"Name: value\"" },
-		{ "- otlp-endpoint\n",
-		  ":1: not a list of options; write lines like \"frequency: 19\"" },
+		  ":2: otlp-header: invalid value; expected an HTTP header like \"Name: value\"" },
+		{ "- otlp-endpoint\n", ":1: expected lines like \"frequency: 19\"" },
 	};
 	(void)state;
 

@@ -87,7 +87,7 @@ static void a_format_is_for_names_that_tell_none(void **state)
 	}
 }
 
-static void a_command_stands_behind_two_dashes(void **state)
+static void a_command_follows_two_dashes(void **state)
 {
 	_cleanup_(options_done) struct options o = load_ok(
 		COMMAND_RECORD, "-d 0 --pod shop/cart --comm nginx -- make -d --pod");
@@ -161,60 +161,78 @@ struct refusal {
 };
 
 static const struct refusal refusals[] = {
-	{ COMMAND_RECORD, "-d 10x", "-d: \"10x\" is not a duration; write 10s, 500ms or 2m" },
+	{ COMMAND_RECORD, "-d 10x",
+	  "-d: invalid value \"10x\"; expected 0 or a time, for example "
+	  "500ms, 10s or 2m" },
 	{ COMMAND_RECORD, "--duration=-1",
-	  "--duration: \"-1\" is not a duration; write 10s, 500ms or 2m" },
+	  "--duration: invalid value \"-1\"; expected 0 or a time, for example 500ms, 10s or 2m" },
 	{ COMMAND_RECORD, "-d 9000000000",
-	  "-d: \"9000000000\" is not a duration; write 10s, 500ms or 2m" },
-	{ COMMAND_RECORD, "-d", "-d: a value is missing; write 10s, 500ms or 2m" },
-	{ COMMAND_RECORD, "-F 0", "-F: \"0\" is not a frequency from 1 to 10000 Hz; write 99" },
+	  "-d: invalid value \"9000000000\"; expected 0 or a time, for example 500ms, 10s or 2m" },
+	{ COMMAND_RECORD, "-d",
+	  "-d: the value is missing; expected 0 or a time, for example "
+	  "500ms, 10s or 2m" },
+	{ COMMAND_RECORD, "-F 0",
+	  "-F: invalid value \"0\"; expected a number of Hz from 1 to "
+	  "10000, for example 99" },
 	{ COMMAND_RECORD, "-F 10001",
-	  "-F: \"10001\" is not a frequency from 1 to 10000 Hz; write 99" },
+	  "-F: invalid value \"10001\"; expected a number of Hz from 1 to 10000, for example 99" },
 	{ COMMAND_RECORD, "-o out.doc",
-	  "-o: \"out.doc\" has no known extension; write a name that ends in .svg, or add "
-	  "--format" },
+	  "-o: \"out.doc\" has no known extension (.svg); change the name or add --format" },
 	{ COMMAND_RECORD, "--format svg -o out.svg",
-	  "--format is for names without a known extension: \"out.svg\" has one; leave --format "
+	  "--format has no effect: the name \"out.svg\" already implies the format; leave --format "
 	  "out, or write -o -" },
 	{ COMMAND_RECORD, "--format html -o -",
-	  "--format: \"html\" is not an output format; write svg, pprof or folded" },
+	  "--format: invalid value \"html\"; expected svg, pprof or folded" },
 	{ COMMAND_RECORD, "-p 0",
-	  "-p: \"0\" is not a list of process or thread ids; write 1234 or 1234,5678" },
+	  "-p: invalid value \"0\"; expected process or thread ids from 1 to 4194304, for example "
+	  "1234,5678" },
 	{ COMMAND_RECORD, "-p 1,",
-	  "-p: \"1,\" is not a list of process or thread ids; write 1234 or 1234,5678" },
+	  "-p: invalid value \"1,\"; expected process or thread ids from 1 to 4194304, for example "
+	  "1234,5678" },
 	{ COMMAND_RECORD, "-p 4194305",
-	  "-p: \"4194305\" is not a list of process or thread ids; "
-	  "write 1234 or 1234,5678" },
-	{ COMMAND_RECORD, "-C 3-1", "-C: \"3-1\" is not a list of CPUs; write 0-3,8" },
-	{ COMMAND_RECORD, "-C 0-", "-C: \"0-\" is not a list of CPUs; write 0-3,8" },
+	  "-p: invalid value \"4194305\"; expected process or thread ids from 1 to 4194304, for "
+	  "example 1234,5678" },
+	{ COMMAND_RECORD, "-C 3-1",
+	  "-C: invalid value \"3-1\"; expected CPU numbers from 0 to "
+	  "8191, for example 0-3,8" },
+	{ COMMAND_RECORD, "-C 0-",
+	  "-C: invalid value \"0-\"; expected CPU numbers from 0 to 8191, "
+	  "for example 0-3,8" },
 	{ COMMAND_RECORD, "-C 0-99999999999999999999",
-	  "-C: \"0-99999999999999999999\" is not a list of CPUs; write 0-3,8" },
-	{ COMMAND_RECORD, "-C 0;1", "-C: \"0;1\" is not a list of CPUs; write 0-3,8" },
+	  "-C: invalid value \"0-99999999999999999999\"; expected CPU numbers from 0 to 8191, for "
+	  "example 0-3,8" },
+	{ COMMAND_RECORD, "-C 0;1",
+	  "-C: invalid value \"0;1\"; expected CPU numbers from 0 to "
+	  "8191, for example 0-3,8" },
 	{ COMMAND_RECORD, "--pod a/b/c",
-	  "--pod: \"a/b/c\" is not a pod's name; write NAME or NAMESPACE/NAME" },
+	  "--pod: invalid value \"a/b/c\"; expected names of pods, for example cart-0 or "
+	  "shop/cart-0" },
 	{ COMMAND_RECORD, "--pod /b",
-	  "--pod: \"/b\" is not a pod's name; write NAME or NAMESPACE/NAME" },
+	  "--pod: invalid value \"/b\"; expected names of pods, for example cart-0 or "
+	  "shop/cart-0" },
 	{ COMMAND_RECORD, "--container Main",
-	  "--container: \"Main\" is not a container's name or ID; "
-	  "write its name, or 12 to 64 digits of its ID" },
+	  "--container: invalid value \"Main\"; expected names of containers, or 12 to 64 hex "
+	  "digits of their IDs" },
 	{ COMMAND_AGENT, "--namespace a,,b",
-	  "--namespace: \"a,,b\" is not the name of a namespace; write NAME or NAME,NAME" },
+	  "--namespace: invalid value \"a,,b\"; expected names of namespaces, for example "
+	  "shop,billing" },
 	{ COMMAND_AGENT, "--exclude-namespace a.b",
-	  "--exclude-namespace: \"a.b\" is not the name of a namespace; write NAME or NAME,NAME" },
+	  "--exclude-namespace: invalid value \"a.b\"; expected names of namespaces, for example "
+	  "shop,billing" },
 	{ COMMAND_AGENT, "--selector=",
-	  "--selector: \"\" is not a label selector; write \"app=web,tier in (a,b),!canary\"" },
+	  "--selector: invalid value \"\"; expected a label selector, for example \"app=web,tier "
+	  "in (a,b),!canary\"" },
 	{ COMMAND_AGENT, "--pod-label *a",
-	  "--pod-label: \"*a\" is not the key of a label or annotation; "
-	  "write team, example.com/team or example.com/*" },
+	  "--pod-label: invalid value \"*a\"; expected keys of labels or annotations, for example "
+	  "team or example.com/*" },
 	{ COMMAND_AGENT, "--pod-logs log",
-	  "--pod-logs: \"log\" is not a directory; write an absolute path" },
+	  "--pod-logs: invalid value \"log\"; expected an absolute path" },
 	{ COMMAND_AGENT, "--listen :9090",
-	  "--listen: \":9090\" is not a loopback address or a Unix socket; "
-	  "write 127.0.0.1:PORT, [::1]:PORT, localhost:PORT or unix:/PATH; for others there is "
-	  "--metrics-listen" },
+	  "--listen: invalid value \":9090\"; expected 127.0.0.1:PORT, [::1]:PORT, localhost:PORT "
+	  "or unix:/PATH; other hosts can only get --metrics-listen" },
 	{ COMMAND_AGENT, "--metrics-listen unix:/x",
-	  "--metrics-listen: \"unix:/x\" is not an IP address with a port; write *:PORT, "
-	  "0.0.0.0:PORT, [::]:PORT or 10.1.2.3:PORT; for a Unix socket there is --listen" },
+	  "--metrics-listen: invalid value \"unix:/x\"; expected *:PORT, 0.0.0.0:PORT, [::]:PORT "
+	  "or 10.1.2.3:PORT; for a Unix socket, use --listen" },
 	{ COMMAND_HEALTH, "--metrics-listen *:1",
 	  "--metrics-listen is an option of agent, not of health; see flamelet health --help" },
 	{ COMMAND_AGENT, "--ready",
@@ -222,8 +240,8 @@ static const struct refusal refusals[] = {
 	{ COMMAND_RECORD, "--listen localhost:1",
 	  "--listen is an option of agent, not of record; see flamelet record --help" },
 	{ COMMAND_RECORD, "--comm 0123456789abcdef",
-	  "--comm: \"0123456789abcdef\" is not a process name as the kernel keeps it; "
-	  "write its first 15 bytes, as ps -o comm shows them" },
+	  "--comm: invalid value \"0123456789abcdef\"; expected a process name of at most 15 "
+	  "bytes, as ps -o comm shows it" },
 	{ COMMAND_RECORD, "--duratoin 3",
 	  "unknown option --duratoin; did you mean --duration? See flamelet record "
 	  "--help" },
@@ -234,55 +252,56 @@ static const struct refusal refusals[] = {
 	  "See flamelet agent --help" },
 	{ COMMAND_RECORD, "--json",
 	  "--json is an option of doctor, not of record; see flamelet record --help" },
-	{ COMMAND_AGENT, "-q", "unknown option -q; see flamelet agent --help" },
+	{ COMMAND_AGENT, "-q",
+	  "-q is an option of record, not of agent; see flamelet agent --help" },
 	{ COMMAND_RECORD, "-qz", "unknown option -z; see flamelet record --help" },
 	{ COMMAND_RECORD, "make",
-	  "unexpected \"make\"; a command to run stands behind --: -- make" },
-	{ COMMAND_AGENT, "now", "unexpected \"now\"; see flamelet agent --help" },
-	{ COMMAND_RECORD, "--", "--: a command is missing; write -- make -j4" },
-	{ COMMAND_AGENT, "-- make", "--: only record runs a command" },
-	{ COMMAND_EXPORT, "--at now", "a file is missing; write flamelet export FILE.pb.gz" },
-	{ COMMAND_EXPORT, "--", "a file is missing; write flamelet export FILE.pb.gz" },
+	  "unexpected argument \"make\"; to profile a command, put it after --: flamelet record -- "
+	  "make" },
+	{ COMMAND_AGENT, "now", "unexpected argument \"now\"; see flamelet agent --help" },
+	{ COMMAND_RECORD, "--", "no command after --; for example: flamelet record -- make -j4" },
+	{ COMMAND_AGENT, "-- make", "only flamelet record can run a command after --" },
+	{ COMMAND_EXPORT, "--at now", "no file given; usage: flamelet export FILE.pb.gz" },
+	{ COMMAND_EXPORT, "--", "no file given; usage: flamelet export FILE.pb.gz" },
 	{ COMMAND_EXPORT, "a.gz --at then",
-	  "--at: \"then\" is not a time of profiles; write recorded or now" },
+	  "--at: invalid value \"then\"; expected recorded or now" },
 	{ COMMAND_EXPORT, "a.gz --wait long",
-	  "--wait: \"long\" is not a duration; write 10s, 500ms or 2m" },
+	  "--wait: invalid value \"long\"; expected 0 or a time, for example 500ms, 10s or 2m" },
 	{ COMMAND_EXPORT, "a.gz --frequency 9",
 	  "--frequency is an option of record, not of export; see flamelet export --help" },
 	{ COMMAND_AGENT, "--wait 1m",
 	  "--wait is an option of export, not of agent; see flamelet agent --help" },
 	{ COMMAND_RECORD, "-q --quiet=perhaps",
-	  "--quiet: \"perhaps\" is not yes or no; write true or false" },
+	  "--quiet: invalid value \"perhaps\"; expected true or false" },
 	{ COMMAND_AGENT, "--otlp-header s3cret",
-	  "--otlp-header: the value is not an HTTP header; write \"Name: value\"" },
+	  "--otlp-header: invalid value; expected an HTTP header like \"Name: value\"" },
 	{ COMMAND_AGENT, "--export-interval 0",
-	  "--export-interval: \"0\" is not a duration; write 10s, 500ms or 2m" },
+	  "--export-interval: invalid value \"0\"; expected a time longer than 0, for example "
+	  "500ms, 10s or 2m" },
 	{ COMMAND_AGENT, "--kubelet-ca-file /nonexistent",
-	  "--kubelet-ca-file: cannot read \"/nonexistent\": No such file or directory; "
-	  "write the path of a file that can be read" },
+	  "--kubelet-ca-file: cannot read \"/nonexistent\": No such file or directory" },
 	{ COMMAND_AGENT, "--kubelet-verify no",
-	  "--kubelet-verify: \"no\" is not a way to verify a certificate; "
-	  "write full, ca-only, pinned or insecure" },
+	  "--kubelet-verify: invalid value \"no\"; expected full, ca-only, pinned or insecure" },
 	{ COMMAND_AGENT, "--log-level loud",
-	  "--log-level: \"loud\" is not a log level; write error, warn, info or debug" },
+	  "--log-level: invalid value \"loud\"; expected error, warn, info or debug" },
 	{ COMMAND_AGENT, "--symbol-memory-max 12K",
-	  "--symbol-memory-max: \"12K\" is not an amount of memory from 1M; "
-	  "write 256M or 1G" },
+	  "--symbol-memory-max: invalid value \"12K\"; expected a size of at least 1M, for example "
+	  "256M or 1G" },
 	{ COMMAND_RECORD, "--symbol-memory 12M",
 	  "unknown option --symbol-memory; did you mean --symbol-memory-max? "
 	  "See flamelet record --help" },
 	{ COMMAND_DOCTOR, "--capture ebpf",
-	  "--capture: \"ebpf\" is not a way to capture; write auto, bpf or perf" },
+	  "--capture: invalid value \"ebpf\"; expected auto, bpf or perf" },
 	{ COMMAND_AGENT, "--stack-copy 64K",
-	  "--stack-copy: \"64K\" is not a size from 1K to 65528 that is a multiple of 8; write "
-	  "32K" },
+	  "--stack-copy: invalid value \"64K\"; expected a multiple of 8 from 1024 to 65528 bytes, "
+	  "for example 32K" },
 	{ COMMAND_RECORD, "--demangle Full",
-	  "--demangle: \"Full\" is not a way to demangle; write none, short or full" },
+	  "--demangle: invalid value \"Full\"; expected none, short or full" },
 	{ COMMAND_RECORD,
-	  "--demangle=", "--demangle: \"\" is not a way to demangle; write none, short or full" },
-	{ COMMAND_AGENT, "--inlines", "--inlines: a value is missing; write on or off" },
+	  "--demangle=", "--demangle: invalid value \"\"; expected none, short or full" },
+	{ COMMAND_AGENT, "--inlines", "--inlines: the value is missing; expected on or off" },
 	{ COMMAND_RECORD, "--debug-dir debug",
-	  "--debug-dir: \"debug\" is not a directory; write an absolute path" },
+	  "--debug-dir: invalid value \"debug\"; expected an absolute path" },
 	{ COMMAND_DOCTOR, "--debuginfod-cache-max 1G",
 	  "--debuginfod-cache-max is an option of record, not of doctor; "
 	  "see flamelet doctor --help" },
@@ -397,7 +416,7 @@ int main(void)
 		CLEAN_TEST(defaults_depend_on_the_command),
 		CLEAN_TEST(long_and_short_spellings_mean_the_same),
 		CLEAN_TEST(a_format_is_for_names_that_tell_none),
-		CLEAN_TEST(a_command_stands_behind_two_dashes),
+		CLEAN_TEST(a_command_follows_two_dashes),
 		CLEAN_TEST(lists_may_be_repeated_or_have_commas),
 		CLEAN_TEST(files_to_send_are_words),
 		CLEAN_TEST(help_needs_nothing_else_to_be_right),

@@ -106,23 +106,26 @@ static void a_bad_file_is_answered_with_line_and_remedy(void **state)
 {
 	static const struct file_refusal cases[] = {
 		{ "frequency: 49\nexport-interval: soon\n",
-		  ":2: export-interval: \"soon\" is not a duration; write 10s, 500ms or 2m" },
+		  ":2: export-interval: invalid value \"soon\"; expected a time longer than 0, for "
+"example 500ms, 10s or 2m" },
 		{ "otlp-endpont: http://x\n",
 		  ":1: otlp-endpont is not an option; did you mean otlp-endpoint?" },
-		{ "jsn: 1\n", ":1: jsn is not an option; did you mean cpu?" },
-		{ "duration: 3s\n", ":1: duration is not for flamelet agent; remove the line" },
-		{ "config: other.yaml\n", ":1: config is not for flamelet agent; remove the line" },
+		{ "jsn: 1\n", ":1: jsn is not an option" },
+		{ "duration: 3s\n", ":1: duration is not an option of the configuration file; "
+				    "remove the line" },
+		{ "config: other.yaml\n", ":1: config is not an option of the configuration file; "
+					  "remove the line" },
 		{ "frequency: [19, 99]\n", ":1: frequency: takes one value, not a list" },
 		{ "idle: perhaps\n",
-		  ":1: idle: \"perhaps\" is not yes or no; write true or false" },
+		  ":1: idle: invalid value \"perhaps\"; expected true or false" },
 		{ "otlp-header: [s3cret]\n",
-		  ":1: otlp-header: the value is not an HTTP header; write \"Name: value\"" },
+		  ":1: otlp-header: invalid value; expected an HTTP header like \"Name: value\"" },
 		{ "otlp-header: \"A: b\\r\\nC: d\"\n",
-		  ":1: otlp-header: the value is not an HTTP header; write \"Name: value\"" },
+		  ":1: otlp-header: invalid value; expected an HTTP header like \"Name: value\"" },
 		{ "otlp:\n  endpoint: x\n", ":2: a value must be text or a list of texts, not a "
 					    "map; quote it if it contains \": \"" },
 		{ "frequency: 19\nfrequency: 20\n",
-		  ":2: \"frequency\" stands in line 1 already; remove one" },
+		  ":2: \"frequency\" is already set in line 1; remove one of them" },
 	};
 	(void)state;
 
@@ -197,23 +200,28 @@ static void a_bad_variable_is_named_but_its_secrets_are_not(void **state)
 		  "OTEL_EXPORTER_OTLP_ENDPOINT: \"collector:4317\" has no scheme; "
 		  "write http://collector:4317 or grpc://collector:4317" },
 		{ "OTEL_EXPORTER_OTLP_TIMEOUT", "10s",
-		  "OTEL_EXPORTER_OTLP_TIMEOUT: write milliseconds" },
+		  "OTEL_EXPORTER_OTLP_TIMEOUT: invalid value; expected a number of milliseconds" },
 		{ "OTEL_EXPORTER_OTLP_TIMEOUT", "0",
-		  "OTEL_EXPORTER_OTLP_TIMEOUT: \"0ms\" is not a duration; write 10s, 500ms or 2m" },
+		  "OTEL_EXPORTER_OTLP_TIMEOUT: invalid value \"0ms\"; expected a time longer than "
+"0, for example 500ms, 10s or 2m" },
 		{ "OTEL_EXPORTER_OTLP_HEADERS", "s3cret",
-		  "OTEL_EXPORTER_OTLP_HEADERS: write name=value,name=value" },
+		  "OTEL_EXPORTER_OTLP_HEADERS: invalid value; expected name=value pairs, separated "
+		  "by commas" },
 		{ "OTEL_EXPORTER_OTLP_HEADERS", "a=%zz",
-		  "OTEL_EXPORTER_OTLP_HEADERS: write name=value,name=value" },
+		  "OTEL_EXPORTER_OTLP_HEADERS: invalid value; expected name=value pairs, separated "
+		  "by commas" },
 		{ "OTEL_EXPORTER_OTLP_HEADERS", "a=%2",
-		  "OTEL_EXPORTER_OTLP_HEADERS: write name=value,name=value" },
+		  "OTEL_EXPORTER_OTLP_HEADERS: invalid value; expected name=value pairs, separated "
+		  "by commas" },
 		{ "OTEL_EXPORTER_OTLP_HEADERS", "a=%00",
-		  "OTEL_EXPORTER_OTLP_HEADERS: write name=value,name=value" },
+		  "OTEL_EXPORTER_OTLP_HEADERS: invalid value; expected name=value pairs, separated "
+		  "by commas" },
 		{ "OTEL_EXPORTER_OTLP_HEADERS", "a=b%0d%0ac: d",
-		  "OTEL_EXPORTER_OTLP_HEADERS: the value is not an HTTP header; "
-		  "write \"Name: value\"" },
+		  "OTEL_EXPORTER_OTLP_HEADERS: invalid value; expected an HTTP header like \"Name: "
+		  "value\"" },
 		{ "OTEL_EXPORTER_OTLP_HEADERS", "=s3cret",
-		  "OTEL_EXPORTER_OTLP_HEADERS: the value is not an HTTP header; "
-		  "write \"Name: value\"" },
+		  "OTEL_EXPORTER_OTLP_HEADERS: invalid value; expected an HTTP header like \"Name: "
+		  "value\"" },
 	};
 	(void)state;
 

@@ -56,7 +56,7 @@ static void a_file_is_read_as_the_agent_reads_it(void **state)
 	} cases[] = {
 		{ "frequency: 19\nselector: app=web\n", FINDING_OK, "agent.yaml" },
 		{ "", FINDING_OK, "agent.yaml" },
-		{ "frequency: abc\n", FINDING_FAIL, "is not a frequency" },
+		{ "frequency: abc\n", FINDING_FAIL, "expected a number of Hz" },
 		{ "frequenzy: 19\n", FINDING_FAIL, "did you mean frequency?" },
 		{ "selector: \"app in (\"\n", FINDING_FAIL, "selector" },
 		{ "frequency: [\n", FINDING_FAIL, "agent.yaml:" },
