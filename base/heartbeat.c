@@ -121,7 +121,7 @@ static void assert_in_time(const struct slot *slot, uint64_t age_ns)
 {
 	if (age_ns <= slot->max_ns + read_cpu_wait_ns())
 		return;
-	fprintf(stderr, "the thread %s has not moved for %.1f s, it may be gone for %.1f s\n",
+	fprintf(stderr, "the thread %s has made no progress for %.1f s (limit %.1f s)\n",
 		slot->name, (double)age_ns / 1e9, (double)slot->max_ns / 1e9);
 	abort();
 }

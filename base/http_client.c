@@ -133,11 +133,11 @@ static const char *find_refusal(const struct http_client *client)
 	_cleanup_(strbuf_done) struct strbuf shown = strbuf_with_max(PIN_MAX_BYTES);
 
 	if (!client->pin || pem_first_certificate(client->pin, &pinned) < 0)
-		return "the file to compare it with holds no certificate";
+		return "the file of the pinned certificate has no certificate";
 	if (read_shown_certificate(client->curl, &shown) < 0)
-		return "the server shows none";
+		return "the server shows no certificate";
 	if (strcmp(strbuf_str(&pinned), strbuf_str(&shown)) != 0)
-		return "it is not the one pinned";
+		return "the server's certificate is not the pinned one";
 	return NULL;
 }
 
@@ -454,7 +454,7 @@ static void find_words(struct http_client *client, int error, CURLcode code,
 		snprintf(client->error, sizeof(client->error), "the server does not speak HTTP/2");
 	else if (error == -EPROTO && has_long_headers(client, code, transfer))
 		snprintf(client->error, sizeof(client->error),
-			 "the answer's headers or trailers are too long");
+			 "the headers or trailers of the response are too long");
 	else if (!client->error[0])
 		snprintf(client->error, sizeof(client->error), "%s", curl_easy_strerror(code));
 

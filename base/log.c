@@ -71,7 +71,7 @@ static void write_line(struct log_site *site, enum log_level level, const char *
 	pthread_mutex_lock(&lock);
 	if (site_admits(site, &nr_held)) {
 		if (nr_held > 0)
-			fprintf(stderr, "level=%s msg=\"%s\" held_back=%u\n", level_names[level],
+			fprintf(stderr, "level=%s msg=\"%s\" suppressed=%u\n", level_names[level],
 				msg, nr_held);
 		else
 			fprintf(stderr, "level=%s msg=\"%s\"\n", level_names[level], msg);

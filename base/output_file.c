@@ -194,24 +194,26 @@ void output_file_explain(const char *path, int error, struct strbuf *message)
 		explain_refusal(path, error, message);
 		break;
 	case -EEXIST:
-		strbuf_append_str(message, "another user's file has the name of its temporary "
-					   "neighbour: write into another directory");
+		strbuf_append_str(message,
+				  "its temporary file cannot be created because another "
+				  "user has a file of that name: choose another directory");
 		break;
 	case -ENXIO:
-		strbuf_append_str(message, "nobody reads this FIFO: start its reader first");
+		strbuf_append_str(message, "no program reads this FIFO: start the reader first");
 		break;
 	case -ETIMEDOUT:
-		strbuf_appendf(message, "its reader took nothing for %d s",
+		strbuf_appendf(message, "the program that reads it has not read for %d s",
 			       OUTPUT_FILE_IDLE_MS / 1000);
 		break;
 	case -EBADF:
 		strbuf_append_str(message, "standard output is closed");
 		break;
 	case -EINTR:
-		strbuf_append_str(message, "ended by a signal before all was written");
+		strbuf_append_str(message, "a signal ended the program before everything was "
+					   "written");
 		break;
 	case -EAGAIN:
-		strbuf_append_str(message, "it was replaced while it was opened");
+		strbuf_append_str(message, "the file was replaced while it was being opened");
 		break;
 	default:
 		strbuf_append_str(message, strerror(-error));

@@ -44,13 +44,13 @@ static int refuse_owner(const struct walk *walk, const struct place *place, enum
 {
 	if (use == OWN_DIR_ON_WAY)
 		strbuf_appendf(walk->message,
-			       "%s/%s belongs to uid %u, who can replace what is in it: use a "
-			       "directory below those of root or of uid %u only",
+			       "%s/%s belongs to uid %u, who can replace its contents: use a "
+			       "directory whose parents belong to root or to uid %u",
 			       walk->where, place->name, place->st.st_uid, geteuid());
 	else
 		strbuf_appendf(walk->message,
 			       "%s/%s belongs to uid %u, not to uid %u: remove it, or use a "
-			       "directory of its own (mode 0700)",
+			       "private directory (mode 0700)",
 			       walk->where, place->name, place->st.st_uid, geteuid());
 	return -EPERM;
 }
@@ -87,15 +87,15 @@ static int judge(const struct walk *walk, const struct place *place, enum own_di
 		return refuse_owner(walk, place, use);
 	if (!is_private(walk, place, use)) {
 		strbuf_appendf(walk->message,
-			       "other users may write to %s/%s (mode %04o): use a directory of its "
-			       "own (mode 0700), or take that right away (chmod go-w)",
+			       "other users may write to %s/%s (mode %04o): use a private "
+			       "directory (mode 0700), or run chmod go-w on it",
 			       walk->where, place->name, mode);
 		return -EPERM;
 	}
 	if (use == OWN_DIR_FOR_FILES && (mode & S_IRWXU) != S_IRWXU) {
 		strbuf_appendf(walk->message,
-			       "%s/%s has mode %04o, without all rights for its owner: give them "
-			       "(chmod u+rwx)",
+			       "%s/%s has mode %04o, which denies its owner some rights: run chmod "
+			       "u+rwx on it",
 			       walk->where, place->name, mode);
 		return -EACCES;
 	}
@@ -159,7 +159,7 @@ static int check_link(const struct walk *walk, const struct place *place, bool i
 			       walk->where, place->name, place->st.st_uid);
 	else if (is_directory_itself)
 		strbuf_appendf(walk->message,
-			       "%s/%s is a symbolic link: name the directory that it leads to",
+			       "%s/%s is a symbolic link: use the directory that it leads to",
 			       walk->where, place->name);
 	else
 		return 0;

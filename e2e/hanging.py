@@ -48,7 +48,7 @@ PAGE = 4096
 NO_PODS = b'{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[]}'
 READER = "reader"       # and by the agent
 FORCED = "ending by force"
-LOST = {"agent": "undelivered profiles are lost", "record": "not written yet is lost"}
+LOST = {"agent": "undelivered profiles are lost", "record": "the recording is lost unless"}
 AGENT_SECONDS = {READER: 30, "unwind": 60, "symbolizer": 60, "pods": 30, "exporter": 60, "http": 30,
                  "metrics": 30, "signals": 30}
 # What they have cannot be taken from them.
@@ -239,7 +239,7 @@ def killing(program):
 def check_health(program, directory, name):
     """It is said at once when its time is over, and not before; of the server itself by the other one."""
     path = f"{directory}/http.sock"
-    said = f"the thread {name} has not moved for"
+    said = f"the thread {name} has made no progress for"
     begin = time.monotonic()
     try:
         program.wait_for(f"/healthz names {name}", lambda: said in get(path, "/healthz")[1],
@@ -259,7 +259,7 @@ def agent_thread(scene, name):
         faults = [] if name == "http" else check_health(program, directory, name)
         status, text = (1, LOST["agent"]) if name in COSTLY else (0, None)
         if text:
-            text += f".*the thread {name} has not moved"
+            text += f".*the thread {name} has made no progress"
         found, seconds = check_end(program, status, text)
         if not text and "stopped: " not in program.process.log():
             faults.append(f"no orderly end: {program.process.log()[-2000:]}")
@@ -271,7 +271,7 @@ def agent_at_once(scene, name):
     directory = scene.make_directory(f"at-once-{name}")
     with killing(scene.start_agent(directory)) as program:
         program.hang(name)
-        status, text = (1, f"the thread {name} has not moved") if name in COSTLY else (0, None)
+        status, text = (1, f"the thread {name} has made no progress") if name in COSTLY else (0, None)
         return check_end(program, status, text)
 
 

@@ -242,7 +242,7 @@ def without_one(scene, loads, missing):
     faults = check_threads(agent.pid, mask(set(SIX) - {missing}), without=[missing])
     samples, problems = end_agent(scene, agent)
     told = [line for line in warnings(agent) if f"CAP_{missing} is missing: " in line
-            and f"in a pod, {missing} in capabilities.add" in line]
+            and f"in a pod, add {missing} to securityContext.capabilities.add" in line]
     if len(told) != 1 or agent.log().count("CAP_") != 1:
         faults.append(f"not one warning but {warnings(agent)}")
     return faults + problems + compare(loads, samples, ALL - loss) + ask_doctor(scene, missing)
@@ -283,7 +283,7 @@ def finds_all_by_perf(scene, loads, prefix, *patterns, **process):
     wait_until_found(scene, loads, agent.log_path, ALL)
     faults = check_threads(agent.pid, status_of(f"/proc/{agent.pid}")["CapBnd"], without=["BPF"])
     samples, problems = end_agent(scene, agent)
-    faults += [f"{pattern!r} is not in {agent.log()!r}" for pattern in ("capturing by perf: ", *patterns)
+    faults += [f"{pattern!r} is not in {agent.log()!r}" for pattern in ("using the capture backend perf: ", *patterns)
                if not re.search(pattern, agent.log())]
     backends = {sample.resource.get("flamelet.capture.backend") for sample in samples}
     if backends != {"perf"}:
@@ -294,8 +294,8 @@ def finds_all_by_perf(scene, loads, prefix, *patterns, **process):
 def without_bpf(scene, loads):
     """Missing by its capability, or by a filter."""
     without = with_capabilities(set(SIX) - {"BPF"})
-    faults = finds_all_by_perf(scene, loads, without, "CAP_BPF is missing: .*BPF in capabilities.add")
-    faults += finds_all_by_perf(scene, loads, with_capabilities(SIX), "a seccomp filter refuses it",
+    faults = finds_all_by_perf(scene, loads, without, "CAP_BPF and CAP_PERFMON are required: .*BPF")
+    faults += finds_all_by_perf(scene, loads, with_capabilities(SIX), "a seccomp filter blocks it",
                                 preexec_fn=lambda: refuse_call("bpf", errno.EPERM))
     return faults
 
@@ -315,7 +315,7 @@ def behind_filters(scene, _loads):
     """Who refuses is named: a seccomp filter, or a kernel that wants CAP_SYS_ADMIN."""
     faults, six = [], with_capabilities(SIX)
     for call, capture in (("perf_event_open", "auto"), ("bpf", "bpf")):
-        faults += refused(scene, six, "a seccomp filter refuses it", f"allow {call} in",
+        faults += refused(scene, six, "a seccomp filter blocks it", f"allow {call} in",
                           options=("--capture", capture),
                           preexec_fn=lambda call=call: refuse_call(call, errno.EPERM))
     value = f"{scene.directory}/paranoid"

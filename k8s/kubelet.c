@@ -175,7 +175,7 @@ static int read_token(struct kubelet *kubelet, struct strbuf *header)
 		return 0;
 	int r = bearer_token_read(kubelet->token_file, TOKEN_MAX_BYTES, header);
 	if (r == -EBADMSG)
-		return fail(kubelet, r, "%s holds no token: see --kubelet-token-file",
+		return fail(kubelet, r, "%s has no token: see --kubelet-token-file",
 			    kubelet->token_file);
 	if (r < 0)
 		return fail(kubelet, r, "cannot read the kubelet's token from %s: %s",
@@ -188,13 +188,13 @@ static int explain_certificate(struct kubelet *kubelet, const char *reason)
 	if (kubelet->verify == HTTP_VERIFY_PINNED)
 		return fail(kubelet, -EKEYREJECTED,
 			    "cannot verify the kubelet's certificate (%s): --kubelet-ca-file must "
-			    "be the file the kubelet serves, usually "
+			    "be the kubelet's own certificate, usually "
 			    "/var/lib/kubelet/pki/kubelet.crt",
 			    reason);
 	return fail(kubelet, -EKEYREJECTED,
-		    "cannot verify the kubelet's certificate (%s): --kubelet-ca-file must name "
-		    "the CA that signed it, and the node's name or the host of --kubelet-url "
-		    "must stand in it",
+		    "cannot verify the kubelet's certificate (%s): --kubelet-ca-file must name the "
+		    "CA that signed it, and the node's name or the host of --kubelet-url must be "
+		    "listed in it",
 		    reason);
 }
 
@@ -213,13 +213,13 @@ static int explain_failure(struct kubelet *kubelet, int error, const char *reaso
 	case -ETIMEDOUT:
 		return fail(kubelet, error,
 			    "no answer from the kubelet within %.1f s (%s): a network policy may "
-			    "keep it away, or the kubelet cannot reach the API server",
+			    "block it, or the kubelet cannot reach the API server",
 			    (double)kubelet->timeout_ns / NSEC_PER_SEC, reason);
 	case -ENOSPC:
 		return fail(kubelet, error, "the kubelet's pod list is longer than %zu MB",
 			    KUBELET_BODY_MAX_BYTES >> 20);
 	default:
-		return fail(kubelet, error, "the kubelet's answer cannot be read (%s)", reason);
+		return fail(kubelet, error, "the kubelet's response cannot be read (%s)", reason);
 	}
 }
 
@@ -229,10 +229,10 @@ static int explain_list(struct kubelet *kubelet, int error)
 	switch (error) {
 	case -EBADMSG:
 		return fail(kubelet, error,
-			    "the kubelet's answer is no pod list: --kubelet-url must be the "
+			    "the server did not return a pod list: --kubelet-url must be the "
 			    "kubelet's, usually port 10250");
 	case -ENOSPC:
-		return fail(kubelet, error, "the kubelet's pod list names more than fits");
+		return fail(kubelet, error, "the kubelet's pod list is too large");
 	default:
 		return fail(kubelet, error, "cannot read the kubelet's pod list: %s",
 			    strerror(-error));
@@ -243,10 +243,10 @@ static int explain_unauthorized(struct kubelet *kubelet)
 {
 	if (!kubelet->token_file)
 		return fail(kubelet, -EACCES,
-			    "the kubelet wants a token (401): see --kubelet-token-file");
+			    "the kubelet requires a token (401): see --kubelet-token-file");
 	if (!kubelet->may_send_token)
 		return fail(kubelet, -EACCES,
-			    "the kubelet wants a token (401), which is sent over https only: "
+			    "the kubelet requires a token (401), which is only sent over https: "
 			    "--kubelet-url must begin with https://");
 	return fail(kubelet, -EACCES,
 		    "the kubelet does not accept the token (401): %s must hold a token of a "
@@ -273,16 +273,17 @@ static int explain_worker(struct kubelet *kubelet, int error)
 {
 	switch (error) {
 	case -ETIMEDOUT:
-		return fail(kubelet, error, "the process that asks the kubelet took too long");
+		return fail(kubelet, error, "the kubelet worker timed out");
 	case -EPIPE:
 	case -EAGAIN:
-		return fail(kubelet, error, "the process that asks the kubelet has ended");
+		return fail(kubelet, error, "the kubelet worker exited");
 	case -ECANCELED:
 		return fail(kubelet, error, "given up");
 	case -EBADMSG:
-		return fail(kubelet, error, "the process that asks the kubelet answers nonsense");
+		return fail(kubelet, error, "the kubelet worker returned invalid data");
 	default:
-		return fail(kubelet, error, "cannot have the kubelet asked: %s", strerror(-error));
+		return fail(kubelet, error, "cannot start the kubelet worker: %s",
+			    strerror(-error));
 	}
 }
 

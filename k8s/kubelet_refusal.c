@@ -37,7 +37,8 @@ void kubelet_refusal_explain(const char *text, struct strbuf *sentence)
 	const char *user = find_value(text, "(user=");
 	int len = user ? user_len(user) : 0;
 
-	strbuf_append_str(sentence, "the kubelet forbids it (403): add to a ClusterRole bound to ");
+	strbuf_append_str(sentence, "the kubelet forbids the request (403): add to a ClusterRole "
+				    "bound to ");
 	if (len > 0)
 		strbuf_append(sentence, user, (size_t)len);
 	else
@@ -45,6 +46,6 @@ void kubelet_refusal_explain(const char *text, struct strbuf *sentence)
 	strbuf_appendf(sentence, ": - apiGroups: [\"\"] resources: [\"nodes/%s\"] verbs: [\"get\"]",
 		       wants_proxy(text) ? "proxy" : "pods");
 	if (wants_proxy(text))
-		strbuf_append_str(sentence, " (this kubelet knows no narrower resource; those of "
-					    "Kubernetes 1.33 and later take nodes/pods)");
+		strbuf_append_str(sentence, " (before Kubernetes 1.33 there is only nodes/proxy; "
+					    "later versions accept nodes/pods)");
 }

@@ -176,7 +176,7 @@ int kubelet_worker_main(void)
 {
 	static struct asker asker;
 	const struct worker_server_opts opts = {
-		.name = "the kubelet's worker",
+		.name = "the kubelet worker",
 		.sandbox = WORKER_SANDBOX_NETWORK,
 		.max_request_bytes = HTTP_ORDER_MAX_REST_BYTES,
 		.answer = answer,

@@ -113,10 +113,10 @@ static int refuse(struct parser *parser, const char *expected)
 	strbuf_appendf(parser->message,
 		       "character %zu: ", (size_t)(parser->start - parser->text) + 1);
 	if (parser->kind == TOKEN_END)
-		strbuf_append_str(parser->message, "it ends");
+		strbuf_append_str(parser->message, "the selector ends");
 	else
 		strbuf_appendf(parser->message, "\"%.*s\"", (int)parser->len, parser->start);
-	strbuf_appendf(parser->message, " where %s is expected", expected);
+	strbuf_appendf(parser->message, "; expected %s", expected);
 	return -EINVAL;
 }
 
@@ -166,7 +166,7 @@ static bool is_key(const char *text, size_t len)
 static int take_key(struct parser *parser, const char **ret_key)
 {
 	if (parser->kind != TOKEN_WORD || !is_key(parser->start, parser->len))
-		return refuse(parser, "a label's key, like team or example.com/team,");
+		return refuse(parser, "a label's key, like team or example.com/team");
 
 	const char *key = arena_strndup(&parser->selector->arena, parser->start, parser->len);
 	if (!key)

@@ -91,7 +91,9 @@ static struct refresh update_index(struct pod_watch *watch, struct pod_list *lis
 	if (list->nr_pods == 0 && !is_believed(watch, asked_ns)) {
 		pod_list_free(list);
 		watch->stats.nr_empty++;
-		return (struct refresh){ -EAGAIN, "it lists no pods, as for a moment after a start",
+		return (struct refresh){ -EAGAIN,
+					 "the list is empty, which is normal right after "
+					 "the kubelet's start",
 					 false };
 	}
 	watch->empty_since_ns = 0;
@@ -99,9 +101,8 @@ static struct refresh update_index(struct pod_watch *watch, struct pod_list *lis
 
 	int r = pod_index_update(watch->index, list, asked_ns);
 	if (r == -ENOSPC)
-		return (struct refresh){ r, "it lists more pods than fit, some stay without names",
-					 true };
-	return (struct refresh){ r, "there is no memory for them", r == 0 };
+		return (struct refresh){ r, "the list is too long; some pods have no names", true };
+	return (struct refresh){ r, "not enough memory", r == 0 };
 }
 
 static struct refresh refresh_index(struct pod_watch *watch)
@@ -123,7 +124,7 @@ static void log_change(struct pod_watch *watch, const struct refresh *refresh)
 	if (refresh->error == watch->last_error)
 		return;
 	if (refresh->error < 0)
-		log_warn("cannot refresh pod names from %s, retrying: %s", url, refresh->reason);
+		log_warn("cannot get pod names from %s; retrying: %s", url, refresh->reason);
 	else
 		log_info("pod names from %s are up to date again: %zu pods", url,
 			 pod_index_get_stats(watch->index).nr_live);
@@ -197,7 +198,7 @@ static void read_logs(struct pod_watch *watch)
 	if (r == 0)
 		r = pod_index_complete(watch->index, list, now_ns);
 	if (r < 0 && r != -ENOENT && r != watch->last_logs_error)
-		log_warn_errno(r, "cannot store all pod names from %s, continuing without the rest",
+		log_warn_errno(r, "cannot store all pod names from %s; continuing without the rest",
 			       watch->logs_dir);
 	watch->last_logs_error = r;
 }
@@ -339,8 +340,8 @@ int pod_watch_start(const struct pod_watch_opts *opts, struct pod_watch **ret_wa
 
 	watch->kubelet = opts->kubelet;
 	if (opts->kubelet && kubelet_is_insecure(opts->kubelet))
-		log_warn("the kubelet's certificate at %s is not verified: any server that "
-			 "answers there can name pods and read the token",
+		log_warn("the connection to the kubelet at %s is not verified (--kubelet-verify): "
+			 "any server there can send pod names and read the token",
 			 kubelet_url(opts->kubelet));
 	/* Token files may belong to other users, and so may the program, which the kubelet worker
 	 * runs. */

@@ -162,13 +162,13 @@ int selection_new(const struct selection_rules *rules, struct strbuf *reterr_msg
 		copy_fn copy;
 		struct text_list *copied;
 	} lists[] = {
-		{ &rules->namespaces, "namespace", copy_text, &selection->namespaces },
-		{ &rules->pods, "pod", copy_pod, &selection->pods },
-		{ &rules->containers, "container", copy_text, &selection->containers },
-		{ &rules->cgroups, "cgroup", copy_cgroup, &selection->cgroups },
-		{ &rules->excluded_namespaces, "excluded namespace", copy_text,
+		{ &rules->namespaces, "--namespace", copy_text, &selection->namespaces },
+		{ &rules->pods, "--pod", copy_pod, &selection->pods },
+		{ &rules->containers, "--container", copy_text, &selection->containers },
+		{ &rules->cgroups, "--cgroup", copy_cgroup, &selection->cgroups },
+		{ &rules->excluded_namespaces, "--exclude-namespace", copy_text,
 		  &selection->excluded_namespaces },
-		{ &rules->excluded_containers, "excluded container", copy_text,
+		{ &rules->excluded_containers, "--exclude-container", copy_text,
 		  &selection->excluded_containers },
 	};
 	for (size_t i = 0; i < array_len(lists); i++) {
@@ -178,9 +178,9 @@ int selection_new(const struct selection_rules *rules, struct strbuf *reterr_msg
 			return r;
 	}
 
-	int r = parse_selectors(&rules->selectors, "selector", reterr_msg, &selection->selectors);
+	int r = parse_selectors(&rules->selectors, "--selector", reterr_msg, &selection->selectors);
 	if (r == 0)
-		r = parse_selectors(&rules->excluded_selectors, "excluded selector", reterr_msg,
+		r = parse_selectors(&rules->excluded_selectors, "--exclude-selector", reterr_msg,
 				    &selection->excluded_selectors);
 	if (r < 0)
 		return r;

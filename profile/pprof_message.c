@@ -124,10 +124,10 @@ static int add_element(struct pprof_message *message, struct pprof_table *table,
 	uint32_t known;
 
 	if (read_scalars(reader_of(message, item.span), &id, 1) < 0 || item.id == 0)
-		return pprof_fail(message, -EBADMSG, "%s %zu of the table has no id", table->name,
+		return pprof_fail(message, -EBADMSG, "%s %zu has no id", table->name,
 				  table->nr + 1);
 	if (pprof_find(table, item.id, &known) == 0)
-		return pprof_fail(message, -EBADMSG, "%s %" PRIu64 " is there twice", table->name,
+		return pprof_fail(message, -EBADMSG, "%s %" PRIu64 " occurs twice", table->name,
 				  item.id);
 	if (array_grow(table->items, table->cap, table->nr + 1, MAX_ROWS) < 0)
 		return no_memory(message);
@@ -197,7 +197,7 @@ static int take_field(struct pprof_message *message, const struct pb_field *fiel
 	if (is_message(field->number) && field->wire == PB_WIRE_LEN)
 		return take_message(message, field);
 	if (is_message(field->number) || take_scalar(field, scalars, array_len(scalars)) < 0)
-		return pprof_fail(message, -EBADMSG, "field %" PRIu32 " is not of pprof's type",
+		return pprof_fail(message, -EBADMSG, "field %" PRIu32 " has the wrong type",
 				  field->number);
 	return 0;
 }
@@ -214,7 +214,7 @@ static int read_fields(struct pprof_message *message)
 			return r;
 	}
 	if (r < 0)
-		return pprof_fail(message, r, "damaged at byte %zu of %zu",
+		return pprof_fail(message, r, "not a pprof file, or damaged at byte %zu of %zu",
 				  (size_t)(reader.at - message->data), message->len);
 	return 0;
 }

@@ -184,7 +184,7 @@ static int none_is_known(const struct pprof_message *message, struct names *name
 	int r = get_names(message, &message->types[0], names);
 	if (r < 0)
 		return r;
-	return pprof_fail(message, -ENOENT, "there is no sample type that is known: %s%s",
+	return pprof_fail(message, -ENOENT, "no sample type is known: %s%s",
 			  strbuf_str(&names->both), message->nr_types > 1 ? " and others" : "");
 }
 

@@ -264,7 +264,7 @@ static int read_message(struct reading *reading, const void *bytes, size_t len,
 
 	int r = unpack(reading, &bytes, &len);
 	if (r == -EBADMSG)
-		return pprof_fail(&reading->message, r, "the gzip data are damaged");
+		return pprof_fail(&reading->message, r, "the gzip data is damaged");
 	if (r == -ENOSPC)
 		return pprof_fail(&reading->message, -EFBIG, "it unpacks to more than %zu bytes",
 				  reading->unpacked.max);
@@ -274,7 +274,7 @@ static int read_message(struct reading *reading, const void *bytes, size_t len,
 		r = read_profiles(reading, ret_profiles);
 	if (r == -ENOSPC)
 		return pprof_fail(&reading->message, -EFBIG,
-				  "a profile of it takes more than %zu bytes", reading->max_bytes);
+				  "its profile takes more than %zu bytes", reading->max_bytes);
 	return r == -ENOMEM ? pprof_fail(&reading->message, r, "no memory") : r;
 }
 

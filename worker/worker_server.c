@@ -76,7 +76,7 @@ int worker_server_run(const struct worker_server_opts *opts)
 
 	int r = worker_sandbox_enter(opts->sandbox);
 	if (r < 0) {
-		fprintf(stderr, "flamelet: cannot confine %s: %s\n", opts->name, strerror(-r));
+		fprintf(stderr, "flamelet: cannot sandbox %s: %s\n", opts->name, strerror(-r));
 		return EXIT_NOT_STARTED;
 	}
 	do {

@@ -84,8 +84,8 @@ def check_selection(scene):
     scene.release.upgrade(scene.values({"select": {"excludeNamespaces": [bank]},
                                         "attributes": {"podLabels": [LABEL]}}))
     host.wait_until("the agent's log tells of the selection",
-                    lambda: "the selection has changed" in scene.release.logs(), helm_scene.WAIT_SECONDS, 0.5)
-    print(f"the selection has changed {time.time() - begin:.1f} s after helm upgrade", flush=True)
+                    lambda: "the selection of pods has changed" in scene.release.logs(), helm_scene.WAIT_SECONDS, 0.5)
+    print(f"the selection of pods has changed {time.time() - begin:.1f} s after helm upgrade", flush=True)
     scene.wait_for_samples(
         "samples follow", lambda samples: has_label(scene, samples) and
         (bank, "user") not in scene.pods.pods_with_samples(helm_scene.recent(samples)))

@@ -99,7 +99,7 @@ def broken_at_start(context, transport):
         faults = []
         if export.process.returncode != 1 or receiver.requests:
             faults.append(f"exit {export.process.returncode}, {len(receiver.requests)} requests")
-        if f"{secret.path}:2: no header" not in stderr or NEW.split()[1] in stderr:
+        if f"{secret.path}:2: this header cannot be set" not in stderr or NEW.split()[1] in stderr:
             faults.append(f"it says {stderr.strip()!r}")
         return faults
 

@@ -166,7 +166,7 @@ def check_log(case):
     log = case.agent.log()
     token = host.read_text(f"{case.node.directory}/token")
     problems = [f"{case.name}: the token is in the log"] if token and token in log else []
-    if case.is_silent() and "cannot refresh pod names" not in log:
+    if case.is_silent() and "cannot get pod names" not in log:
         problems.append(f"{case.name}: no log line says that the kubelet does not answer")
     return problems
 

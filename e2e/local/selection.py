@@ -115,10 +115,10 @@ def wait_for_log(agent, words):
 def test_invalid(agent, config):
     """Refused once for the changed file and once for the signal; nothing changes."""
     write_config(config, INVALID)
-    wait_for_log(agent, "the old options stay")
+    wait_for_log(agent, "keeping the old options")
     agent.child.send_signal(signal.SIGHUP)
     host.wait_until("the file is refused again",
-                    lambda: agent.log().count("the old options stay") == 2, CHANGE_SECONDS)
+                    lambda: agent.log().count("keeping the old options") == 2, CHANGE_SECONDS)
 
 
 def check_counters(agent, excluded_us):

@@ -89,8 +89,8 @@ static int start_proc(struct agent *agent, struct strbuf *reterr_msg)
 	/* Samples carry the host's process ids; in another namespace these belong to other
 	 * processes. */
 	if (!host_pids_are_ours(agent->proc_fd))
-		log_warn("not in the host's PID namespace (set hostPID: true or --pid=host): "
-			 "user code is shown as [unknown]");
+		log_warn("this is not the host's PID namespace, so functions of user code have no "
+			 "names; in a pod, set hostPID: true; with docker run, --pid=host");
 	return 0;
 }
 
@@ -100,7 +100,7 @@ static int start_cgroups(struct agent *agent, struct strbuf *reterr_msg)
 
 	if (r < 0)
 		strbuf_append_str(reterr_msg, "no cgroup file system is mounted: mount it at "
-					      "/sys/fs/cgroup, or name it with --cgroup-root");
+					      "/sys/fs/cgroup, or set --cgroup-root");
 	return r;
 }
 
@@ -126,7 +126,7 @@ static int start_sideband(struct agent *agent, struct strbuf *reterr_msg)
 	int r = sideband_open(bytes, &agent->sideband);
 
 	if (r < 0) {
-		strbuf_append_str(reterr_msg, "processes cannot be followed: ");
+		strbuf_append_str(reterr_msg, "cannot follow processes: ");
 		refusal_append_perf(r, reterr_msg);
 	}
 	return r;
@@ -302,7 +302,7 @@ int agent_new(const struct options *options, agent_sink sink, void *sink_data,
 		int r = stages[i].start(agent, reterr_msg);
 
 		if (r < 0)
-			return log_debug_errno(r, "stage %s did not start", stages[i].name);
+			return log_debug_errno(r, "cannot start %s", stages[i].name);
 	}
 	*ret_agent = take_ptr(agent);
 	return 0;
@@ -333,7 +333,7 @@ int agent_start(struct agent *agent, struct strbuf *reterr_msg)
 	int r = cpu_follower_follow(&agent->cpus);
 
 	if (r == -ENODEV)
-		strbuf_append_str(reterr_msg, "none of these CPUs is online");
+		strbuf_append_str(reterr_msg, "--cpu: none of these CPUs is online");
 	else if (r < 0)
 		refusal_append_perf(r, reterr_msg);
 	capture_choice_warn_of_small_rings(agent->source);
@@ -352,12 +352,13 @@ int agent_require_target(struct agent *agent, struct strbuf *reterr_msg)
 	if (!selection_has_inclusions(agent->selection) || stats.filter.nr_wanted > 0)
 		return 0;
 	strbuf_append_str(reterr_msg,
-			  "no pod, container or cgroup on this node is what was asked for");
+			  "nothing on this node matches the selected pods, containers or cgroups");
 	if (stats.filter.nr_excluded > 0)
 		strbuf_append_str(reterr_msg, ", or its pod is excluded (annotation "
 					      "flamelet.dev/profile: \"false\")");
 	if (!agent->options->kubelet_url)
-		strbuf_append_str(reterr_msg, "; names and labels of pods need --kubelet-url");
+		strbuf_append_str(reterr_msg, "; selecting by pod names or labels needs "
+					      "--kubelet-url");
 	return -ENOENT;
 }
 
@@ -441,7 +442,7 @@ static void handle_pending(struct agent *agent)
 		return;
 	agent->next_follow_ns = now + FOLLOW_CPUS_NS;
 	if (cpu_follower_follow(&agent->cpus) < 0)
-		log_warn("no CPU can be sampled now, retrying every second");
+		log_warn("cannot sample any CPU; retrying every second");
 }
 
 void agent_poll(struct agent *agent, uint64_t deadline_ns)
@@ -496,7 +497,7 @@ int agent_stop(struct agent *agent, uint64_t max_ns)
 	pipeline_close(agent->pipeline);
 	int r = drain(agent, max_ns);
 	if (r < 0)
-		log_warn("the last samples could not be symbolized in time: %llu samples are lost",
+		log_warn("lost the last %llu samples: they could not be symbolized in time",
 			 (unsigned long long)pipeline_abandon(agent->pipeline));
 	return r;
 }

@@ -55,9 +55,10 @@ int capture_choice_open(enum option_capture wanted, struct capture_opts *opts, s
 		strbuf_appendf(why, "the BPF programs cannot be loaded: %s", strerror(-r));
 	strbuf_clear(reterr_msg);
 	if (is_refusal(r))
-		log_info("capturing by perf: %s", strbuf_str(why));
+		log_info("using the capture backend perf: %s", strbuf_str(why));
 	else
-		log_warn("capturing by perf, though this kernel should do better: %s",
+		log_warn("using the capture backend perf, although this kernel should support bpf: "
+			 "%s",
 			 strbuf_str(why));
 	return open_perf(opts, reterr_msg, ret_source);
 }
@@ -68,9 +69,9 @@ void capture_choice_warn_of_small_rings(const struct sample_source *source)
 
 	sample_source_get_stats(source, &stats);
 	if (stats.ring_bytes < stats.ring_bytes_wanted / 2)
-		log_warn("samples may be lost: their buffers have %llu KB a CPU, not %llu, as no "
-			 "more memory may be locked: give CAP_IPC_LOCK, raise "
-			 "ulimit -l or kernel.perf_event_mlock_kb, or copy less (--stack-copy)",
+		log_warn("samples may be lost: the limit of locked memory allows sample buffers of "
+			 "%llu KB per CPU, not %llu KB; add CAP_IPC_LOCK, raise ulimit -l or "
+			 "kernel.perf_event_mlock_kb, or lower --stack-copy",
 			 (unsigned long long)stats.ring_bytes / 1024,
 			 (unsigned long long)stats.ring_bytes_wanted / 1024);
 }

@@ -42,8 +42,7 @@ static void warn(struct cpu_follower *follower, int error)
 
 	if (error < 0 && !follower->has_warned) {
 		refusal_append_perf(error, &message);
-		log_warn("not all CPUs can be sampled, retrying every second: %s",
-			 strbuf_str(&message));
+		log_warn("cannot sample all CPUs; retrying every second: %s", strbuf_str(&message));
 	}
 	follower->has_warned = error < 0;
 }

@@ -29,11 +29,12 @@ struct monitor {
 static unsigned int make_index(struct strbuf *body, void *data)
 {
 	(void)data;
-	strbuf_append_str(body, "Flamelet " FLAMELET_VERSION "\n"
-				"/healthz  is the agent alive?\n"
-				"/readyz   does it take samples, with the names of pods?\n"
-				"/metrics  what it counts, for Prometheus\n"
-				"/metrics/debug  more of that, to find a fault\n");
+	strbuf_append_str(body, "Flamelet " FLAMELET_VERSION "\n/healthz        is the agent "
+				"alive?\n/readyz         does it take "
+				"samples, with the names of "
+				"pods?\n/metrics        metrics for "
+				"Prometheus\n/metrics/debug  more "
+				"metrics, for troubleshooting\n");
 	return 200;
 }
 
@@ -53,8 +54,8 @@ static const char *find_hanging(const struct health *health, uint64_t now_ns,
 
 	if (health->is_stopping || !heartbeat_find_late(now_ns, &late))
 		return NULL;
-	snprintf(text, PROBLEM_MAX_BYTES, "the thread %s has not moved for %llu s", late.name,
-		 (unsigned long long)(late.age_ns / NSEC_PER_SEC));
+	snprintf(text, PROBLEM_MAX_BYTES, "the thread %s has made no progress for %llu s",
+		 late.name, (unsigned long long)(late.age_ns / NSEC_PER_SEC));
 	return text;
 }
 
@@ -93,7 +94,9 @@ static void expose_threads(struct strbuf *body)
 	struct heartbeat list[HEARTBEAT_MAX_THREADS];
 	size_t nr = heartbeat_list(clock_mono_ns(), list);
 
-	metric_text_head(body, AGE_FAMILY, METRIC_GAUGE, "How long ago each thread last moved.");
+	metric_text_head(body, AGE_FAMILY, METRIC_GAUGE,
+			 "Time since the last heartbeat of each "
+			 "thread.");
 	for (size_t i = 0; i < nr; i++) {
 		const struct metric_series series = { AGE_FAMILY, "thread", list[i].name };
 
@@ -210,13 +213,13 @@ static const char *kubelet_problem(const struct monitor *monitor,
 	if (!monitor->opts.has_kubelet || stats->nr_refreshes > 0)
 		return NULL;
 	if (stats->nr_forbidden > 0)
-		return "the kubelet forbids it (403): the log has the RBAC rule that is missing";
+		return "the kubelet forbids the request (403): the log has the missing RBAC rule";
 	if (stats->nr_unauthorized > 0)
 		return "the kubelet does not accept the token (401)";
 	if (stats->nr_untrusted > 0)
 		return "the kubelet's certificate cannot be verified: see --kubelet-verify";
 	return stats->nr_failures > 0
-		       ? "the kubelet has given no list of pods yet: the log says why"
+		       ? "the kubelet has not returned a list of pods yet; see the agent's log"
 		       : "the kubelet has not answered yet";
 }
 

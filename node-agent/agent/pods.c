@@ -27,8 +27,8 @@ static int make_kubelet(const struct options *options, struct strbuf *reterr_msg
 	int r = kubelet_new(&opts, ret_kubelet);
 	if (r < 0)
 		strbuf_appendf(reterr_msg,
-			       "--kubelet-url %s is not a URL like "
-			       "https://10.0.0.1:10250",
+			       "--kubelet-url: %s is not supported; expected a URL like "
+			       "https://10.0.0.1:10250, without a path",
 			       options->kubelet_url);
 	return r;
 }

@@ -110,7 +110,7 @@ static int load(struct reload *reload, struct options *ret_options)
 		r = target_check_selection(&options, &message);
 	if (r < 0) {
 		reload->stats.nr_refused++;
-		log_error("not reloaded, the old options stay: %s",
+		log_error("configuration not reloaded, keeping the old options: %s",
 			  message.len > 0 ? message.data : strerror(-r));
 		return r;
 	}
@@ -126,7 +126,7 @@ static void warn_of_fixed(const struct reload *reload, const struct options *opt
 
 	options_diff(reload->start, options, false, &names);
 	if (names.len > 0)
-		log_warn("%s changed: takes effect at the next start", names.data);
+		log_warn("changes of %s take effect at the next start", names.data);
 }
 
 static const struct options *apply(struct reload *reload)
@@ -139,10 +139,11 @@ static const struct options *apply(struct reload *reload)
 	warn_of_fixed(reload, &options);
 	options_diff(reload->current, &options, true, &names);
 	if (names.len == 0) {
-		log_info("%s read again: nothing to change now", reload->start->config_file);
+		log_info("%s reloaded: no option changed that a running agent can apply",
+			 reload->start->config_file);
 		return NULL;
 	}
-	log_info("%s read again: %s changed", reload->start->config_file, names.data);
+	log_info("%s reloaded: %s changed", reload->start->config_file, names.data);
 
 	struct options older = reload->newest;
 	reload->newest = options;

@@ -77,7 +77,7 @@ static void append_hanging(struct line *line, uint64_t now_ns, bool is_loss)
 			continue;
 		append(line, "; the thread ");
 		append(line, list[i].name);
-		append(line, " has not moved for ");
+		append(line, " has made no progress for ");
 		append_seconds(line, list[i].age_ns);
 	}
 }
@@ -90,7 +90,7 @@ static void append_ending(struct line *line, uint64_t now_ns)
 	if (lost) {
 		append(line, ", ");
 		append_seconds(line, now_ns - signals_stop_ns());
-		append(line, " after a signal asked for the end: ");
+		append(line, " after the signal that requested the end: ");
 		append(line, lost);
 	}
 	size_t len = line->len;

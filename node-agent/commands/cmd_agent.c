@@ -67,7 +67,8 @@ static void warn_if_no_target(struct agent *agent)
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
 
 	if (agent_require_target(agent, &message) < 0)
-		log_warn("nothing is profiled now: %s", strbuf_str(&message));
+		log_warn("nothing is profiled: %s; matching pods will be profiled when they start",
+			 strbuf_str(&message));
 }
 
 /* Applies a changed selection. The configuration is valid, so this only fails without memory. */
@@ -77,9 +78,9 @@ static void change_selection(struct agent *agent, const struct options *options)
 
 	int r = agent_select(agent, options, &message);
 	if (r < 0)
-		log_warn_errno(r, "keeping the old selection: %s", strbuf_str(&message));
+		log_warn_errno(r, "keeping the old selection of pods: %s", strbuf_str(&message));
 	else
-		log_info("the selection has changed");
+		log_info("the selection of pods has changed");
 	warn_if_no_target(agent);
 }
 
@@ -99,7 +100,7 @@ static int start_monitor(const struct options *options, struct exporters *export
 	if (opts.listen)
 		log_info("serving health and metrics on %s", opts.listen);
 	if (opts.metrics_listen)
-		log_info("serving metrics on %s, reachable from other hosts", opts.metrics_listen);
+		log_info("serving metrics on %s, for other hosts as well", opts.metrics_listen);
 	return 0;
 }
 
@@ -130,11 +131,11 @@ static void log_hanging(struct hanging *hanging)
 	hanging->next_ns = now_ns + HEARTBEAT_TICK_NS;
 	bool is_late = heartbeat_find_late(now_ns, &late);
 	if (is_late && !hanging->is_logged)
-		log_error("the thread %s has not moved for %llu s; its limit is %llu s", late.name,
+		log_error("the thread %s has made no progress for %llu s (limit %llu s)", late.name,
 			  (unsigned long long)(late.age_ns / NSEC_PER_SEC),
 			  (unsigned long long)(late.max_ns / NSEC_PER_SEC));
 	else if (!is_late && hanging->is_logged)
-		log_info("all threads move again");
+		log_info("all threads are making progress again");
 	hanging->is_logged = is_late;
 }
 
@@ -202,7 +203,7 @@ int cmd_agent(const struct options *options)
 		r = agent_start(agent, &message);
 	if (r < 0) {
 		log_error_errno(message.len > 0 ? 0 : r, "%s",
-				message.len > 0 ? message.data : "the agent cannot start");
+				message.len > 0 ? message.data : "cannot start the agent");
 		signals_done(STATUS_FAILED);
 		return STATUS_FAILED;
 	}

@@ -24,8 +24,9 @@ int cmd_allow_perf(const struct options *options)
 		return STATUS_FAILED;
 	}
 	if (before > PERF_PARANOID_ALLOWED)
-		printf("kernel.perf_event_paranoid was %d, is %d\n", before, PERF_PARANOID_ALLOWED);
+		printf("changed kernel.perf_event_paranoid from %d to %d\n", before,
+		       PERF_PARANOID_ALLOWED);
 	else
-		printf("kernel.perf_event_paranoid is %d already\n", before);
+		printf("kernel.perf_event_paranoid is already %d\n", before);
 	return STATUS_OK;
 }

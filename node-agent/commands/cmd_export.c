@@ -80,8 +80,7 @@ static void send_file(struct replay *replay, const char *path)
 		return;
 	}
 	if (profiles.nr_types_unknown > 0)
-		fprintf(stderr,
-			"flamelet: %s: left out %zu kinds of values that OTLP has no name for\n",
+		fprintf(stderr, "flamelet: %s: dropped %zu value types that OTLP has no name for\n",
 			path, profiles.nr_types_unknown);
 	push_profiles(replay, &profiles);
 }
@@ -112,7 +111,7 @@ static void print_count(const char *what, uint64_t count)
 static void print_text(const struct exporter_stats *stats)
 {
 	print_count("sent", stats->nr_samples_sent);
-	printf(", %.1f KB; requests: %" PRIu64 ", of these retries: %" PRIu64 "\n",
+	printf(", %.1f KB; requests: %" PRIu64 ", including retries: %" PRIu64 "\n",
 	       (double)stats->nr_bytes_sent / 1e3, stats->nr_requests, stats->nr_retries);
 	for (enum export_drop drop = 0; drop < EXPORT_NR_DROPS; drop++) {
 		if (stats->nr_samples_dropped[drop] == 0)
@@ -122,7 +121,7 @@ static void print_text(const struct exporter_stats *stats)
 	}
 	if (stats->nr_queue_samples > 0) {
 		print_count("waiting", stats->nr_queue_samples);
-		puts(" in the queue's directory, for the next run");
+		puts(" in --queue-dir, for the next run");
 	}
 }
 

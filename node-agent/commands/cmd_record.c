@@ -30,7 +30,7 @@
 #define RECORD_MAX_BYTES ((size_t)1 << 30)
 #define READER_MAX_NS (30 * NSEC_PER_SEC)
 #define LAST_WINDOWS_NS (5500 * NSEC_PER_MSEC) /* of SIGNALS_END_NS: the rest is for writing */
-#define LOSS "what was recorded and is not written yet is lost"
+#define LOSS "the recording is lost unless it is already written"
 #define PROGRESS_TURNS 3 /* polls between two drawings of the progress line */
 
 struct recording {
@@ -271,18 +271,21 @@ static int write_outputs(const struct recording *recording, const struct profile
 static void tell_of_command(struct recording *recording)
 {
 	if (recording->child.pid > 0 && !child_has_exited(&recording->child))
-		fprintf(stderr, "flamelet: the command is still running, pid %d\n",
+		fprintf(stderr, "flamelet: the command was left running, pid %d\n",
 			recording->child.pid);
 }
 
 static void tell_of_nothing(const struct recording *recording, uint64_t nr_lost)
 {
 	if (nr_lost > 0)
-		fprintf(stderr, "flamelet: no samples: %llu were lost for lack of memory or time\n",
+		fprintf(stderr,
+			"flamelet: no samples: all %llu were lost because flamelet could "
+			"not keep up; lower --frequency\n",
 			(unsigned long long)nr_lost);
 	else
 		fprintf(stderr,
-			"flamelet: no samples: %s used less CPU time than one sample stands for\n",
+			"flamelet: no samples: %s used less CPU time than one sample stands for; "
+			"try a higher -F or a longer -d\n",
 			recording->target);
 }
 

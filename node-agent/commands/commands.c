@@ -112,7 +112,9 @@ int commands_run(const struct command *commands, size_t nr_commands, char **argv
 	const char *word = args[0];
 
 	if (!word) {
-		fputs("flamelet record: the whole machine for 10 s; see flamelet --help\n", stderr);
+		fputs("flamelet: no options given, recording the whole machine for 10 s; see "
+		      "flamelet --help\n",
+		      stderr);
 		return run_command(&commands[0], args);
 	}
 	if (is_either(word, "--help", "-h"))

@@ -42,7 +42,7 @@ void check_lockdown(const struct doctor_host *host, struct doctor_report *report
 	int len = level ? (int)strcspn(level + 1, "]\n") : 0;
 
 	if (!level)
-		doctor_report_ok(report, "lockdown", "not reported by this kernel");
+		doctor_report_ok(report, "lockdown", "off (not supported by this kernel)");
 	else if (strncmp(level, "[confidentiality]", strlen("[confidentiality]")) == 0)
 		doctor_add_loss(host, BACKEND_BPF, report, "lockdown",
 				"boot without lockdown=confidentiality",
@@ -176,5 +176,5 @@ void check_tracepoints(const struct doctor_host *host, struct doctor_report *rep
 			break;
 	}
 	if (is_complete)
-		doctor_report_ok(report, "tracepoints", "processes and cgroups can be followed");
+		doctor_report_ok(report, "tracepoints", "process and cgroup events are available");
 }

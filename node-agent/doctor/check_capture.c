@@ -80,10 +80,10 @@ static void add_neither(const char *bpf, const char *perf, struct doctor_report 
 {
 	if (*bpf && *perf)
 		doctor_report_add(report, FINDING_FAIL, DOCTOR_CAPTURE_BACKEND,
-				  "see the findings above", "none: bpf: %s; perf: %s", bpf, perf);
+				  "see the checks above", "none: bpf: %s; perf: %s", bpf, perf);
 	else
 		doctor_report_add(report, FINDING_FAIL, DOCTOR_CAPTURE_BACKEND,
-				  "see the findings above, or set --capture=auto",
+				  "see the checks above, or set --capture=auto",
 				  "none: --capture=%s was requested: %s", *bpf ? "bpf" : "perf",
 				  *bpf ? bpf : perf);
 }
@@ -104,8 +104,7 @@ void check_capture_backend(const struct doctor_host *host, struct doctor_report 
 	else if (wanted == BACKEND_PERF)
 		doctor_report_ok(report, DOCTOR_CAPTURE_BACKEND, "perf, as requested by --capture");
 	else
-		doctor_report_add(
-			report, FINDING_WARN, DOCTOR_CAPTURE_BACKEND,
-			"see the findings above, or set --capture=perf if this is intended",
-			"perf, which costs more CPU time: %s", strbuf_str(&bpf));
+		doctor_report_add(report, FINDING_WARN, DOCTOR_CAPTURE_BACKEND,
+				  "see the checks above, or set --capture=perf if this is intended",
+				  "perf, which costs more CPU time: %s", strbuf_str(&bpf));
 }

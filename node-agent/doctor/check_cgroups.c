@@ -62,10 +62,11 @@ static void add_ids(const struct id_search *search, bool is_host, struct doctor_
 	if (search->error < 0)
 		doctor_report_add(
 			report, FINDING_WARN, name,
-			"run as root; in a pod, DAC_READ_SEARCH in capabilities.add, and "
-			"open_by_handle_at in its seccomp profile",
-			"cannot be looked up: %s: only cgroups that existed at the start or "
-			"that the agent saw being created are known",
+			"run as root; in a pod, add DAC_READ_SEARCH to "
+			"securityContext.capabilities.add, and allow open_by_handle_at in its "
+			"seccomp profile",
+			"lookup fails (%s): only cgroups that existed at the start or that the "
+			"agent saw being created are known",
 			strerror(-search->error));
 	else if (!is_host)
 		doctor_report_add(
@@ -75,10 +76,10 @@ static void add_ids(const struct id_search *search, bool is_host, struct doctor_
 			"only a part of the host's cgroups is mounted: processes in the "
 			"others are not attributed to pods");
 	else if (search->nr_containers > 0)
-		doctor_report_ok(report, name, "lead to %zu of %zu containers", search->nr_found,
-				 search->nr_containers);
+		doctor_report_ok(report, name, "lookup works for %zu of %zu containers",
+				 search->nr_found, search->nr_containers);
 	else
-		doctor_report_ok(report, name, "can be looked up; there are no containers");
+		doctor_report_ok(report, name, "lookup works; there are no containers");
 }
 
 static void check_ids(const struct cgroup_fs *fs, struct doctor_report *report)

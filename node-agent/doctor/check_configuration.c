@@ -35,8 +35,8 @@ void check_configuration(const struct doctor_host *host, struct doctor_report *r
 	int r = load_as_agent(host->options, &message);
 	if (r < 0)
 		doctor_report_add(report, FINDING_FAIL, "configuration",
-				  "correct it: a running agent keeps its old options, and a new "
-				  "agent does not start",
+				  "correct it: an agent does not start with it, and a running "
+				  "agent keeps its old options",
 				  "%s", message.len > 0 ? message.data : strerror(-r));
 	else
 		doctor_report_ok(report, "configuration", "%s", host->options->config_file);

@@ -151,7 +151,7 @@ static void add_answer(enum transport_protocol protocol, const char *url,
 	if (answer->kind == ANSWER_NOT_FOUND)
 		doctor_report_add(
 			report, FINDING_FAIL, "endpoint", destination_kinds[protocol].not_found,
-			"%s answers %s%u: it takes no profiles", url, kind, answer->status);
+			"%s answers %s%u: it does not accept profiles", url, kind, answer->status);
 	else if (answer->kind == ANSWER_UNKNOWN_CLIENT)
 		doctor_report_add(report, FINDING_FAIL, "endpoint",
 				  "give it the right credentials with otlp-header-file, "
@@ -164,7 +164,8 @@ static void add_answer(enum transport_protocol protocol, const char *url,
 				  "%s answers %u, a redirect", url, answer->status);
 	else if (answer->kind == ANSWER_BUSY)
 		doctor_report_add(report, FINDING_WARN, "endpoint",
-				  "profiles will wait (--queue-dir) until it takes them",
+				  "profiles will wait in memory or in --queue-dir until it accepts "
+				  "them",
 				  "%s answers %u: it is busy", url, answer->status);
 	else
 		doctor_report_ok(report, "endpoint", "%s answers an empty request (%s%u)", url,

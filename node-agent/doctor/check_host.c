@@ -24,7 +24,9 @@ static void add_missing(const struct doctor_host *host, const struct capability 
 {
 	char remedy[REMEDY_MAX_BYTES];
 
-	snprintf(remedy, sizeof(remedy), "run as root; in a pod, %s in capabilities.add",
+	snprintf(remedy, sizeof(remedy),
+		 "run as root; in a pod, add %s to "
+		 "securityContext.capabilities.add",
 		 capability->name);
 	if (capability->needed_by == BACKENDS_NONE)
 		doctor_report_add(report, FINDING_WARN, "capabilities", remedy,
@@ -65,7 +67,7 @@ void check_pid_namespace(const struct doctor_host *host, struct doctor_report *r
 		doctor_report_ok(report, "process ids", "the host's");
 	else
 		doctor_report_add(report, FINDING_WARN, "process ids",
-				  "in a pod, hostPID: true; with docker, --pid=host",
+				  "in a pod, set hostPID: true; with docker run, --pid=host",
 				  "not the host's: functions of user code have no names");
 }
 
@@ -98,15 +100,16 @@ static bool append_apparmor(const struct doctor_host *host, struct strbuf *out)
 
 void check_sandbox(const struct doctor_host *host, struct doctor_report *report)
 {
-	static const char *const seccomp[] = { "no seccomp", "strict seccomp", "a seccomp filter" };
-	static const char *const privileges[] = { "may gain privileges", "no new privileges", "" };
+	static const char *const seccomp[] = { "no seccomp filter", "strict seccomp",
+					       "a seccomp filter" };
+	static const char *const privileges[] = { "no_new_privs is off", "no_new_privs is on", "" };
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(4 * VALUE_MAX_BYTES);
 
 	append_status(host, "Seccomp:", seccomp, &text);
 	append_status(host, "NoNewPrivs:", privileges, &text);
 	if (append_apparmor(host, &text))
 		doctor_report_add(report, FINDING_WARN, "sandbox",
-				  "in a pod, securityContext.appArmorProfile.type: Unconfined",
+				  "in a pod, set securityContext.appArmorProfile.type: Unconfined",
 				  "%s: functions of other processes may have no names",
 				  strbuf_str(&text));
 	else
@@ -143,7 +146,7 @@ void check_open_files(const struct doctor_host *host, struct doctor_report *repo
 	else if (limit < OPEN_FILES_WANTED)
 		doctor_report_add(
 			report, FINDING_WARN, "open files",
-			"raise the hard limit: LimitNOFILE=65536 of the service or of the "
+			"raise the hard limit: LimitNOFILE=65536 in the systemd unit or the "
 			"container runtime",
 			"limited to %" PRIu64
 			": on a machine with many programs, some functions have no names",

@@ -63,7 +63,7 @@ void check_kernel(const struct doctor_host *host, struct doctor_report *report)
 				  host->kernel_release);
 	else if (is_older(&version, &oldest_bpf))
 		doctor_report_add(report, FINDING_WARN, "kernel", "boot Linux 5.10 or newer",
-				  "%s: the capture backend bpf supports 5.10 and newer",
+				  "%s: the capture backend bpf needs 5.10 or newer",
 				  host->kernel_release);
 	else
 		doctor_report_ok(report, "kernel", "%s", host->kernel_release);
@@ -92,8 +92,8 @@ void check_kernel_symbols(const struct doctor_host *host, struct doctor_report *
 		doctor_report_add(report, FINDING_WARN, "kernel symbols",
 				  restrict_level > 1 ? "sysctl kernel.kptr_restrict=1"
 						     : "run as root, or add the capability SYSLOG",
-				  "addresses are hidden (kptr_restrict %d): kernel functions have "
-				  "no names",
+				  "addresses are hidden (kernel.kptr_restrict is %d): kernel "
+				  "functions have no names",
 				  restrict_level);
 	else
 		doctor_report_add(report, FINDING_WARN, "kernel symbols",

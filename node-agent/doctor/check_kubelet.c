@@ -25,7 +25,7 @@ void check_kubelet(const struct doctor_host *host, struct doctor_report *report)
 
 	if (!options->kubelet_url) {
 		doctor_report_ok(report, "kubelet",
-				 "not configured (--kubelet-url): pods appear by their UIDs");
+				 "not configured (--kubelet-url): pods are shown by their UIDs");
 		return;
 	}
 

@@ -17,9 +17,9 @@ void check_node_name(const struct doctor_host *host, struct doctor_report *repor
 	else if (options->kubelet_url)
 		doctor_report_add(
 			report, FINDING_WARN, "node name",
-			"in a pod, env NODE_NAME from fieldRef spec.nodeName; or --node-name",
-			"unknown: the kubelet's certificate is verified against its "
-			"address, which it often does not contain");
+			"set --node-name; in a pod, set env NODE_NAME from fieldRef spec.nodeName",
+			"unknown: the kubelet's certificate is verified against its address, but "
+			"usually has only the node's name");
 	else
 		doctor_report_ok(report, "node name", "not configured (--node-name)");
 }

@@ -24,8 +24,8 @@ static void add_failure(const char *path, int error, struct doctor_report *repor
 static void add_refusal(const struct strbuf *refusal, struct doctor_report *report)
 {
 	doctor_report_add(report, FINDING_FAIL, "queue",
-			  "the agent will not start; --queue-dir must be a directory in which "
-			  "nobody else can write, or the root of a volume",
+			  "the agent will not start; --queue-dir must be a directory in which only "
+			  "its owner can write (chmod 0700), or the root of a mounted volume",
 			  "%s", strbuf_str(refusal));
 }
 

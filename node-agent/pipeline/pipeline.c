@@ -47,7 +47,7 @@ static void take_inventory(struct pipeline *pipeline)
 	int r = identity_learn_all(pipeline->identity);
 
 	if (r < 0)
-		log_debug_errno(r, "cannot list all cgroups that exist");
+		log_debug_errno(r, "cannot list all cgroups");
 }
 
 /* Opens the host's root directory, which differs from ours in a pod. If that of process 1 cannot be

@@ -428,10 +428,10 @@ int symbolizer_load_kernel(int proc_fd, struct kernel_symbols **ret_kernel)
 	if (r < 0)
 		return r;
 	if (error == -EPERM && !(capabilities_effective() & CAPABILITY(SYSLOG)))
-		log_warn("CAP_SYSLOG is missing: kernel functions have no names; in a pod, SYSLOG "
-			 "in capabilities.add");
+		log_warn("CAP_SYSLOG is missing: kernel functions have no names; in a pod, add "
+			 "SYSLOG to securityContext.capabilities.add");
 	else if (error < 0)
-		log_warn_errno(error, "cannot use /proc/kallsyms (see kernel.kptr_restrict): "
-				      "kernel functions have no names");
+		log_warn_errno(error, "cannot read /proc/kallsyms, so kernel functions have no "
+				      "names; see kernel.kptr_restrict");
 	return 0;
 }

@@ -38,7 +38,8 @@ static void warn_of_missing(enum backend_set wanted)
 		    capability->set == CAPABILITY(SYSLOG))
 			continue;
 		if (capability->needed_by == BACKENDS_NONE || (capability->needed_by & wanted))
-			log_warn("CAP_%s is missing: %s; in a pod, %s in capabilities.add",
+			log_warn("CAP_%s is missing: %s; in a pod, add %s to "
+				 "securityContext.capabilities.add",
 				 capability->name, capability->loss, capability->name);
 	}
 }
@@ -58,13 +59,13 @@ void least_privilege_begin(enum backend_set wanted)
 	warn_of_missing(wanted);
 	int r = capabilities_deny_programs();
 	if (r < 0)
-		log_debug_errno(
-			r, "could not empty the bounding set of capabilities; continuing with it");
+		log_debug_errno(r,
+				"could not empty the capability bounding set; continuing with it");
 	keep(OF_READER | OF_OTHERS | OF_START);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		log_warn_errno(-errno, "could not set no_new_privs or clear the dumpable flag; "
-				       "programs it runs may gain privileges, or other processes "
-				       "read its memory");
+				       "child programs could gain privileges, or other processes "
+				       "could read the agent's memory");
 }
 
 void least_privilege_finish(bool has_bpf)

@@ -69,9 +69,9 @@ static int write_allowed(const char *path)
 static int explain_reading(const char *path, int error, struct strbuf *reterr_msg)
 {
 	if (error == -EBADMSG)
-		strbuf_appendf(reterr_msg, "%s: no number", path);
+		strbuf_appendf(reterr_msg, "%s: its content is not a number", path);
 	else if (error == -EINVAL || error == -ELOOP)
-		strbuf_appendf(reterr_msg, "%s: no regular file", path);
+		strbuf_appendf(reterr_msg, "%s: not a regular file", path);
 	else
 		strbuf_appendf(reterr_msg,
 			       "%s: %s; mount the node's "
@@ -87,8 +87,8 @@ static int explain_writing(const char *path, int error, int number, struct strbu
 	strbuf_appendf(reterr_msg, "%s is %d and cannot be changed: %s", path, number,
 		       strerror(-error));
 	if (is_forbidden)
-		strbuf_append_str(reterr_msg, "; mount it writable, and run as the node's user 0 "
-					      "(hostUsers is not false)");
+		strbuf_append_str(reterr_msg, "; mount it writable, and run as user 0 of the node "
+					      "(without hostUsers: false)");
 	return error;
 }
 

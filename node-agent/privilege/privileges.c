@@ -20,9 +20,10 @@ const struct capability privileges_table[] = {
 	{ "SYS_PTRACE", CAPABILITY(SYS_PTRACE), BACKENDS_NONE,
 	  "functions of other users' processes have no names" },
 	{ "DAC_READ_SEARCH", CAPABILITY(DAC_READ_SEARCH), BACKENDS_NONE,
-	  "pods are not recognised at once, and programs that only others may read have no names" },
+	  "new pods are recognised late, and functions of programs that other users keep private "
+	  "have no names" },
 	{ "CHECKPOINT_RESTORE", CAPABILITY(CHECKPOINT_RESTORE), BACKENDS_NONE,
-	  "replaced or deleted programs have no names" },
+	  "functions of replaced or deleted programs have no names" },
 	{ "SYSLOG", CAPABILITY(SYSLOG), BACKENDS_NONE, "kernel functions have no names" },
 };
 const size_t nr_privileges = array_len(privileges_table);
@@ -79,12 +80,13 @@ int privileges_check_process(const struct privileges_process *process, struct st
 		return 0;
 	if (process->is_root) {
 		strbuf_append_str(message,
-				  "root here lacks capabilities to profile; add them to the "
-				  "container: securityContext.capabilities.add: [");
+				  "root lacks the capabilities that profiling needs; in a pod, set "
+				  "securityContext.capabilities.add: [");
 		append_missing(process->capabilities, message);
 		strbuf_append_char(message, ']');
 	} else {
-		strbuf_append_str(message, "profiling needs root; run: ");
+		strbuf_append_str(message,
+				  "profiling needs root, or CAP_BPF and CAP_PERFMON; run: ");
 		append_sudo_line(process, message);
 	}
 	return -EPERM;

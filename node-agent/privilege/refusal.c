@@ -51,30 +51,29 @@ struct refusal_words refusal_explain_perf(const struct refusal *refusal)
 	    !capabilities_include(refusal->capabilities, CAPABILITY(PERFMON)))
 		return (struct refusal_words){
 			"CAP_PERFMON is missing",
-			"run as root; in a pod, PERFMON in capabilities.add",
+			"run as root; in a pod, add PERFMON to securityContext.capabilities.add",
 		};
 	if (refusal->error == -EACCES && refusal->paranoid > PERF_PARANOID_ALLOWED &&
 	    !capabilities_include(refusal->capabilities, CAPABILITY(SYS_ADMIN)))
 		return (struct refusal_words){
-			"with kernel.perf_event_paranoid above 2 this kernel wants CAP_SYS_ADMIN, "
-			"not CAP_PERFMON",
-			"on the node, sysctl kernel.perf_event_paranoid=2; or in a pod, SYS_ADMIN "
-			"in capabilities.add; the chart does so with security.perfEventParanoid: "
-			"sysctl or sysAdmin",
+			"with kernel.perf_event_paranoid above 2, this kernel requires "
+			"CAP_SYS_ADMIN instead of CAP_PERFMON",
+			"run sysctl kernel.perf_event_paranoid=2 on the node, or add SYS_ADMIN to "
+			"the pod's securityContext.capabilities.add; the chart's "
+			"security.perfEventParanoid does either",
 		};
 	if (is_by_filter(refusal))
 		return (struct refusal_words){
-			"a seccomp filter refuses it",
+			"a seccomp filter blocks it",
 			"allow perf_event_open in the container's seccomp profile; RuntimeDefault "
-			"of "
-			"an old container runtime does not",
+			"of an old container runtime blocks it",
 		};
 	if (is_not_permitted(refusal))
 		return (struct refusal_words){
-			"a security module refuses it, or others' events take the memory that may "
-			"be locked",
-			"see the kernel's and the audit log; give CAP_IPC_LOCK, or raise ulimit -l "
-			"or kernel.perf_event_mlock_kb",
+			"a security module (SELinux, AppArmor) blocks it, or other perf users use "
+			"up the locked-memory limit",
+			"see the kernel log and the audit log; add CAP_IPC_LOCK, or raise ulimit "
+			"-l or kernel.perf_event_mlock_kb",
 		};
 	return (struct refusal_words){ 0 };
 }
@@ -84,23 +83,24 @@ struct refusal_words refusal_explain_bpf(const struct refusal *refusal)
 	if (is_not_permitted(refusal) &&
 	    !capabilities_include(refusal->capabilities, CAPABILITY(BPF) | CAPABILITY(PERFMON)))
 		return (struct refusal_words){
-			"CAP_BPF or CAP_PERFMON is missing",
-			"run as root; in a pod, BPF and PERFMON in capabilities.add",
+			"CAP_BPF and CAP_PERFMON are required",
+			"run as root; in a pod, add BPF and PERFMON to "
+			"securityContext.capabilities.add",
 		};
 	if (is_by_filter(refusal))
 		return (struct refusal_words){
-			"a seccomp filter refuses it",
+			"a seccomp filter blocks it",
 			"allow bpf in the container's seccomp profile; RuntimeDefault of an old "
-			"container runtime does not",
+			"container runtime blocks it",
 		};
 	if (is_not_permitted(refusal))
 		return (struct refusal_words){
-			"the kernel is locked down, or a security module refuses it",
-			"see the kernel's and the audit log",
+			"the kernel is locked down, or a security module blocks it",
+			"see the kernel log and the audit log",
 		};
 	if (refusal->error == -ENOSYS)
 		return (struct refusal_words){
-			"this kernel is built without BPF, or older than it",
+			"this kernel was built without BPF, or is too old for it",
 			"boot Linux 5.10 or newer with CONFIG_BPF_SYSCALL=y",
 		};
 	return (struct refusal_words){ 0 };

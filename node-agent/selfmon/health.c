@@ -40,7 +40,7 @@ const char *health_problem(const struct health *health, uint64_t now_ns)
 		return NULL;
 	if (health->beat_ns == 0)
 		return is_older(health->start_ns, HEALTH_START_MAX_NS, now_ns)
-			       ? "sampling has not begun within a minute"
+			       ? "sampling has not started within a minute"
 			       : NULL;
 	if (is_older(health->beat_ns, HEALTH_BEAT_MAX_NS, now_ns))
 		return "the reader has not taken samples for more than 10 seconds";

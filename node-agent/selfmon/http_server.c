@@ -120,7 +120,9 @@ static enum MHD_Result on_request(void *data, struct MHD_Connection *connection,
 	(void)upload_bytes;
 	(void)state;
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
-		return reply_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET or HEAD\n");
+		return reply_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
+				  "method not allowed; "
+				  "use GET or HEAD\n");
 	for (size_t i = 0; i < server->opts.nr_pages; i++) {
 		if (strcmp(path, server->opts.pages[i].path) == 0)
 			return reply_page(server, connection, &server->opts.pages[i]);

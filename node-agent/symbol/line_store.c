@@ -37,8 +37,7 @@ static void open_disk(struct line_store *store, const char *cache_dir)
 	strbuf_appendf(&dir, "%s/lines", cache_dir);
 	if (row_cache_open(strbuf_str(&dir), &line_tables, CACHE_MAX_BYTES, &message,
 			   &store->disk) < 0)
-		log_warn("--unwind-cache: %s; continuing without it, source lines are read anew "
-			 "after each start",
+		log_warn("--unwind-cache: %s; not used: source lines will be read after each start",
 			 strbuf_str(&message));
 }
 

@@ -17,8 +17,7 @@ static void open_cache(struct unwind_tables *tables, const char *dir)
 
 	if (dir && row_cache_open(dir, &row_cache_unwind_tables, CACHE_MAX_BYTES, &message,
 				  &tables->cache) < 0)
-		log_warn("--unwind-cache: %s; continuing without it, unwind tables are built anew "
-			 "at each start",
+		log_warn("--unwind-cache: %s; not used: unwind tables will be built at each start",
 			 strbuf_str(&message));
 }
 

@@ -43,8 +43,7 @@ static void report_damage(struct delivery_queue *queue)
 	uint64_t nr = spool_get_stats(queue->spool).nr_files_damaged;
 
 	if (nr > queue->nr_damaged_told)
-		log_warn("export to %s: %" PRIu64 " files of the queue are damaged and "
-			 "skipped",
+		log_warn("export to %s: %" PRIu64 " queue files are damaged and were skipped",
 			 queue->destination, nr - queue->nr_damaged_told);
 	queue->nr_damaged_told = nr;
 }
@@ -115,7 +114,9 @@ void delivery_queue_add(struct delivery_queue *queue, const struct spool_item *i
 			const void *body, size_t len)
 {
 	if (spool_append(queue->spool, item, body, len) < 0)
-		log_warn("export to %s: the queue is full, dropping a request", queue->destination);
+		log_warn("export to %s: the queue is full (--queue-max); dropping the oldest "
+			 "request",
+			 queue->destination);
 	rate_limiter_appended(&queue->limiter);
 	if (queue->is_failing)
 		delivery_queue_save(queue);
@@ -148,8 +149,8 @@ static void report_loss(struct delivery_queue *queue, uint64_t nr_samples, const
 	queue->nr_samples_unlogged += nr_samples;
 	if (!may_log(queue))
 		return;
-	log_warn("export to %s: %s; %" PRIu64 " samples lost, going on", queue->destination, reason,
-		 queue->nr_samples_unlogged);
+	log_warn("export to %s: %s; %" PRIu64 " samples lost; continuing", queue->destination,
+		 reason, queue->nr_samples_unlogged);
 	queue->nr_samples_unlogged = 0;
 }
 
@@ -161,9 +162,8 @@ static void report_failure(struct delivery_queue *queue, const char *reason, uin
 
 	if (queue->is_failing && !is_due)
 		return;
-	log_warn("export to %s: %s; trying again in %.1f s, %" PRIu64 " waiting",
-		 queue->destination, reason, (double)wait_ns / (double)NSEC_PER_SEC,
-		 waiting.nr_requests);
+	log_warn("export to %s: %s; retrying in %.1f s, %" PRIu64 " waiting", queue->destination,
+		 reason, (double)wait_ns / (double)NSEC_PER_SEC, waiting.nr_requests);
 }
 
 static void drop(struct delivery_queue *queue, uint64_t *counter, const char *reason)
@@ -202,7 +202,8 @@ static void finish(struct delivery_queue *queue, const struct request_outcome *o
 	if (queue->is_failing)
 		log_info("export to %s: delivery works again", queue->destination);
 	else if (queue->nr_delivered == 0)
-		log_info("export to %s: the first profiles are delivered", queue->destination);
+		log_info("export to %s: the first profiles have been delivered",
+			 queue->destination);
 	queue->is_failing = false;
 	queue->nr_delivered++;
 	grow(queue);
@@ -341,7 +342,7 @@ void delivery_queue_close_down(struct delivery_queue *queue)
 	queue->stats.nr_samples_shutdown += nr_samples;
 	if (nr_samples > 0)
 		log_warn("export to %s: %" PRIu64
-			 " samples were not delivered in time and are lost",
+			 " samples could not be delivered before the end and are lost",
 			 queue->destination, nr_samples);
 }
 

@@ -126,7 +126,7 @@ static void lose(struct exporter *exporter, enum export_drop why, uint64_t nr_sa
 {
 	exporter->nr_lost[why] += nr_samples;
 	if (nr_samples > 0)
-		log_warn("export to %s: %" PRIu64 " samples lost (%s), going on",
+		log_warn("export to %s: %" PRIu64 " samples lost (%s); continuing",
 			 delivery_queue_destination(exporter->queue), nr_samples,
 			 export_drop_name(why));
 }

@@ -179,11 +179,12 @@ static void judge_without_status(const struct http_answer *answer, struct reques
 		http_answer_judge(answer, outcome);
 	} else if (type && strncasecmp(type, GRPC_TYPE, strlen(GRPC_TYPE)) == 0) {
 		outcome->verdict = OUTCOME_RETRY;
-		request_outcome_say(outcome, "the answer ends before its grpc-status", NULL, 0);
+		request_outcome_say(outcome, "the response ends before its grpc-status", NULL, 0);
 	} else {
 		outcome->verdict = OUTCOME_REFUSED;
-		request_outcome_say(
-			outcome, "an answer without grpc-status: this is no gRPC server", NULL, 0);
+		request_outcome_say(outcome,
+				    "the response has no grpc-status: this is not a gRPC server",
+				    NULL, 0);
 	}
 }
 

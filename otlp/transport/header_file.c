@@ -16,7 +16,7 @@ static int explain_line(const char *path, size_t line_number, int error, struct 
 			       HEADERS_MAX);
 	if (error != -EINVAL)
 		return error;
-	strbuf_appendf(reterr_msg, "%s:%zu: no header that can be set; write Name: value", path,
+	strbuf_appendf(reterr_msg, "%s:%zu: this header cannot be set; expected Name: value", path,
 		       line_number);
 	return -EBADMSG;
 }
@@ -52,7 +52,7 @@ int header_file_parse(const char *text, size_t len, const char *path, struct hea
 	}
 	if (list->nr_lines > nr_before)
 		return 0;
-	strbuf_appendf(reterr_msg, "%s: no header in it", path);
+	strbuf_appendf(reterr_msg, "%s: the file has no header", path);
 	return -EBADMSG;
 }
 

@@ -94,7 +94,10 @@ void http_answer_judge(const struct http_answer *answer, struct request_outcome 
 	if (outcome->verdict == OUTCOME_DONE)
 		return;
 	if (is_page(answer)) {
-		request_outcome_say(outcome, "a web page, not an endpoint for profiles", NULL, 0);
+		request_outcome_say(outcome,
+				    "the response is a web page, not one of a profiles "
+				    "endpoint",
+				    NULL, 0);
 		return;
 	}
 	describe(answer, outcome);

@@ -9,7 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HTTP_ANSWER_NOT_OTLP "the answer says success, but is not OTLP's"
+#define HTTP_ANSWER_NOT_OTLP \
+	"the response claims success, but is not an OTLP response"
 
 struct http_answer {
 	unsigned int status;

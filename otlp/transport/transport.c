@@ -146,16 +146,16 @@ static struct transport_result explain_worker(int error)
 {
 	switch (error) {
 	case -ECANCELED:
-		return no_answer(error, "given up: no answer before the end", "");
+		return no_answer(error, "abandoned: no response before the end", "");
 	case -ETIMEDOUT:
-		return no_answer(error, "the process that sends requests took too long", "");
+		return no_answer(error, "the transport worker timed out", "");
 	case -EAGAIN:
 	case -EPIPE:
-		return no_answer(error, "the process that sends requests has ended", "");
+		return no_answer(error, "the transport worker exited", "");
 	case -EBADMSG:
-		return no_answer(error, "the process that sends requests answers nonsense", "");
+		return no_answer(error, "the transport worker returned invalid data", "");
 	default:
-		return no_answer(error, "cannot have the request sent", strerror(-error));
+		return no_answer(error, "cannot start the transport worker", strerror(-error));
 	}
 }
 
@@ -214,7 +214,7 @@ static struct transport_result send_packed(struct transport *transport, size_t b
 
 	int r = request_headers_read(&transport->headers, &headers, &message);
 	if (r < 0)
-		return no_answer(r, "cannot make the headers",
+		return no_answer(r, "cannot read the headers",
 				 message.len > 0 ? message.data : strerror(-r));
 	struct transport_result result = exchange(transport, &headers, body_end);
 	if (result.outcome.is_denied && renew(transport, &headers, &renewed))

@@ -37,8 +37,8 @@ static const char *find_hint(const char *words)
 	static const struct {
 		const char *words, *hint;
 	} hints[] = {
-		{ "HTTP/0.9", "maybe a port for gRPC" },
-		{ "wrong version number", "maybe it speaks no TLS" },
+		{ "HTTP/0.9", "the port may be for gRPC" },
+		{ "wrong version number", "the server may not use TLS" },
 	};
 
 	for (size_t i = 0; i < array_len(hints); i++)
@@ -121,7 +121,7 @@ int transport_worker_main(void)
 {
 	struct sender sender = { .answer = strbuf_with_max(ANSWER_KEPT_BYTES) };
 	const struct worker_server_opts opts = {
-		.name = "a destination's worker",
+		.name = "the transport worker",
 		.sandbox = WORKER_SANDBOX_NETWORK,
 		.max_request_bytes = TRANSPORT_WORKER_BODY_MAX_BYTES + HTTP_ORDER_MAX_REST_BYTES,
 		.answer = answer,

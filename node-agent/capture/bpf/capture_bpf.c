@@ -152,8 +152,8 @@ static int explain_load(int error, struct strbuf *reterr_msg)
 		return -EOPNOTSUPP;
 	default:
 		strbuf_appendf(reterr_msg,
-			       "the BPF programs cannot be loaded (%s); flamelet needs "
-			       "Linux 5.10 or newer",
+			       "the BPF programs cannot be loaded (%s); the capture backend bpf "
+			       "needs Linux 5.10 or newer",
 			       strerror(-error));
 		return error;
 	}
@@ -180,7 +180,7 @@ static int load(struct capture_bpf *capture, const struct capture_opts *opts,
 
 	r = set_targets(capture->skel, opts);
 	if (r == -ENOSPC)
-		strbuf_append_str(reterr_msg, "too many targets");
+		strbuf_append_str(reterr_msg, "too many processes are selected");
 	return r;
 }
 

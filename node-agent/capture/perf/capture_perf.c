@@ -444,8 +444,9 @@ int capture_perf_open(const struct capture_opts *opts, struct strbuf *reterr_msg
 	/* In another namespace perf's records give all processes that we cannot see the pid 0,
 	 * as idle CPUs have. */
 	if (!host_pids_are_ours(opts->proc_fd)) {
-		strbuf_append_str(reterr_msg, "capture by perf needs the host's pid namespace "
-					      "(hostPID: true, --pid=host)");
+		strbuf_append_str(reterr_msg,
+				  "--capture=perf needs the host's PID namespace; in a "
+				  "pod, set hostPID: true; with docker run, --pid=host");
 		return -EOPNOTSUPP;
 	}
 
@@ -460,7 +461,7 @@ int capture_perf_open(const struct capture_opts *opts, struct strbuf *reterr_msg
 
 	int r = set_up(capture, opts);
 	if (r == -ENOSPC)
-		strbuf_append_str(reterr_msg, "too many targets");
+		strbuf_append_str(reterr_msg, "too many processes are selected");
 	if (r == 0)
 		r = set_up_unwinder(capture, opts, reterr_msg);
 	if (r == 0)

@@ -50,7 +50,7 @@ EXPECTED = [
     (3, "py::work (4 samples, 8.00 %)", 46, 4),
 ]
 KINDS = ("process", "user space", "Go", "Rust", "JVM", "JavaScript", "other JIT", "kernel",
-         "stack ends early", "inlined")
+         "truncated stack", "inlined")
 
 
 def percent(text):

@@ -89,7 +89,7 @@ static void headers_without_end_are_called_what_they_are(void **state)
 		assert_int_equal(http_perform(client, &request, &body, &response), cases[i].result);
 		if (cases[i].result < 0)
 			assert_string_equal(http_client_error(client),
-					    "the answer's headers or trailers are too long");
+					    "the headers or trailers of the response are too long");
 	}
 }
 

@@ -176,8 +176,8 @@ static void the_next_minute_tells_how_many_were_held_back(void **state)
 	capture_begin();
 	log_write(&site, LOG_LEVEL_WARN, 0, "again");
 	log_write(&site, LOG_LEVEL_WARN, 0, "again");
-	assert_string_equal(capture_end(), "level=warn msg=\"again\" held_back=15\n"
-					   "level=warn msg=\"again\"\n");
+	assert_string_equal(capture_end(), "level=warn msg=\"again\" suppressed=15\nlevel=warn "
+					   "msg=\"again\"\n");
 }
 
 static void one_site_does_not_silence_another(void **state)

@@ -179,7 +179,7 @@ static void a_fifo_without_a_reader_is_an_error_at_once(void **state)
 	assert_int_equal(output_file_check("out"), 0);
 	assert_int_equal(output_file_write("out", "x", 1), -ENXIO);
 	output_file_explain("out", -ENXIO, &message);
-	assert_non_null(strstr(strbuf_str(&message), "start its reader first"));
+	assert_non_null(strstr(strbuf_str(&message), "start the reader first"));
 }
 
 /* Exits with 0 if it had all. */
@@ -221,7 +221,7 @@ static void a_reader_that_reads_nothing_is_given_up(void **state)
 	assert_int_equal(output_file_write("out", big, sizeof(big)), -ETIMEDOUT);
 	assert_true(clock_mono_ns() - begin_ns < 2 * OUTPUT_FILE_IDLE_MS * UINT64_C(1000000));
 	output_file_explain("out", -ETIMEDOUT, &message);
-	assert_non_null(strstr(strbuf_str(&message), "its reader took nothing for 5 s"));
+	assert_non_null(strstr(strbuf_str(&message), "the program that reads it has not read for 5 s"));
 }
 
 static void on_alarm(int signal_number)

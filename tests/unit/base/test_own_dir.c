@@ -121,8 +121,7 @@ static void a_directory_of_another_user_is_refused(void **state)
 
 	make("q", 0700, OTHER_USER);
 	for (int use = OWN_DIR_ON_WAY; use <= OWN_DIR_FOR_FILES; use++)
-		expect_refused("q", use, -EPERM,
-			       WORDS("/q belongs to uid 12345", "use a directory"));
+		expect_refused("q", use, -EPERM, WORDS("/q belongs to uid 12345", "use a "));
 	assert_int_equal(chmod("q", 0755), 0);
 	expect_refused("q/.", OWN_DIR_FOR_FILES, -EPERM, WORDS("mode 0700"));
 }

@@ -140,11 +140,11 @@ static void every_fault_has_its_error_and_remedy(void **state)
 		{ "drip", -ETIMEDOUT, 0, "within 1.0 s" },
 		{ "truncate", -EPROTO, 0, "cannot be read" },
 		{ "too-short", -EPROTO, 0, "cannot be read" },
-		{ "too-long", -EBADMSG, 200, "no pod list" },
+		{ "too-long", -EBADMSG, 200, "did not return a pod list" },
 		{ "headers", -EPROTO, 0, "cannot be read" },
-		{ "garbage", -EBADMSG, 0, "no pod list" },
-		{ "html", -EBADMSG, 0, "no pod list" },
-		{ "gzip", -EBADMSG, 0, "no pod list" },
+		{ "garbage", -EBADMSG, 0, "did not return a pod list" },
+		{ "html", -EBADMSG, 0, "did not return a pod list" },
+		{ "gzip", -EBADMSG, 0, "did not return a pod list" },
 		{ "huge", -ENOSPC, 0, "longer than 64 MB" },
 		{ "endless", -ENOSPC, 0, "longer than 64 MB" },
 		{ "null-items", 0, 200, "" },
@@ -195,7 +195,7 @@ static void pods_over_the_limit_are_refused(void **state)
 	set_fault("none");
 	assert_int_equal(kubelet_new(&opts, &kubelet), 0);
 	assert_int_equal(kubelet_get_pods(kubelet, &small, &list), -ENOSPC);
-	assert_sentence(kubelet_error(kubelet), "more than fits");
+	assert_sentence(kubelet_error(kubelet), "too large");
 }
 
 static void one_object_goes_on_after_each_fault(void **state)
@@ -308,11 +308,11 @@ static void a_token_that_cannot_be_one_is_not_sent(void **state)
 	set_fault("none");
 	memset(overlong, 'x', sizeof(overlong));
 	size_t nr_requests = kubelet_standin_nr_requests(&server);
-	assert_token("", 0, -EBADMSG, "holds no token");
-	assert_token(" \n\t", 3, -EBADMSG, "holds no token");
-	assert_token("a\r\nX-Evil: 1", 11, -EBADMSG, "holds no token");
-	assert_token("a\0b", 3, -EBADMSG, "holds no token");
-	assert_token("tok\xc3\xa9n", 6, -EBADMSG, "holds no token");
+	assert_token("", 0, -EBADMSG, "has no token");
+	assert_token(" \n\t", 3, -EBADMSG, "has no token");
+	assert_token("a\r\nX-Evil: 1", 11, -EBADMSG, "has no token");
+	assert_token("a\0b", 3, -EBADMSG, "has no token");
+	assert_token("tok\xc3\xa9n", 6, -EBADMSG, "has no token");
 	assert_token(overlong, sizeof(overlong), -ENOSPC, "cannot read");
 	opts.token_file = "/no/such/token";
 	assert_get(&opts, -ENOENT, "/no/such/token");

@@ -6,13 +6,12 @@
 
 #include <string.h>
 
-#define START "the kubelet forbids it (403): add to a ClusterRole bound to "
+#define START "the kubelet forbids the request (403): add to a ClusterRole bound to "
 #define SOMEBODY "the agent's service account"
 #define PODS ": - apiGroups: [\"\"] resources: [\"nodes/pods\"] verbs: [\"get\"]"
 #define PROXY                                                                                      \
-	": - apiGroups: [\"\"] resources: [\"nodes/proxy\"] verbs: [\"get\"] (this kubelet knows " \
-	"no "                                                                                      \
-	"narrower resource; those of Kubernetes 1.33 and later take nodes/pods)"
+	": - apiGroups: [\"\"] resources: [\"nodes/proxy\"] verbs: [\"get\"] (before "             \
+	"Kubernetes 1.33 there is only nodes/proxy; later versions accept nodes/pods)"
 #define AGENT "system:serviceaccount:prof:agent"
 
 static void assert_explained(const char *text, const char *rest)

@@ -85,7 +85,7 @@ static void one_that_is_killed_costs_one_request(void **state)
 
 	signal_child_later(KUBELET_WORKER_COMMAND, SIGKILL, KILL_NS);
 	assert_int_equal(ask(kubelet), -EPIPE);
-	assert_non_null(strstr(kubelet_error(kubelet), "has ended"));
+	assert_non_null(strstr(kubelet_error(kubelet), "worker exited"));
 	assert_int_equal(kubelet_get_worker_stats(kubelet).nr_deaths, 1);
 	nanosleep(&pause, NULL);
 	assert_int_equal(kubelet_standin_write(&server, "fault", "none"), 0);
@@ -99,7 +99,7 @@ static void one_that_does_not_answer_is_killed(void **state)
 
 	signal_child_later(KUBELET_WORKER_COMMAND, SIGSTOP, KILL_NS);
 	assert_int_equal(ask(kubelet), -ETIMEDOUT);
-	assert_non_null(strstr(kubelet_error(kubelet), "took too long"));
+	assert_non_null(strstr(kubelet_error(kubelet), "timed out"));
 	assert_int_equal(kubelet_get_worker_stats(kubelet).nr_timeouts, 1);
 }
 

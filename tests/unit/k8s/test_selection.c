@@ -283,23 +283,23 @@ static void a_wrong_rule_is_named_with_the_reason(void **state)
 		struct rules rules;
 		const char *message;
 	} wrong[] = {
-		{ RULES(IN(NAMESPACES, "a", "")), "namespace \"\": it is empty" },
-		{ RULES(IN(NO_NAMESPACES, "")), "excluded namespace \"\": it is empty" },
-		{ RULES(IN(CONTAINERS, "")), "container \"\": it is empty" },
-		{ RULES(IN(NO_CONTAINERS, "")), "excluded container \"\": it is empty" },
-		{ RULES(IN(PODS, "")), "pod \"\": it is empty" },
-		{ RULES(IN(PODS, "a", "/b")), "pod \"/b\": write NAME or NAMESPACE/NAME" },
-		{ RULES(IN(PODS, "a/")), "pod \"a/\": write NAME or NAMESPACE/NAME" },
-		{ RULES(IN(PODS, "a/b/c")), "pod \"a/b/c\": write NAME or NAMESPACE/NAME" },
+		{ RULES(IN(NAMESPACES, "a", "")), "--namespace \"\": it is empty" },
+		{ RULES(IN(NO_NAMESPACES, "")), "--exclude-namespace \"\": it is empty" },
+		{ RULES(IN(CONTAINERS, "")), "--container \"\": it is empty" },
+		{ RULES(IN(NO_CONTAINERS, "")), "--exclude-container \"\": it is empty" },
+		{ RULES(IN(PODS, "")), "--pod \"\": it is empty" },
+		{ RULES(IN(PODS, "a", "/b")), "--pod \"/b\": write NAME or NAMESPACE/NAME" },
+		{ RULES(IN(PODS, "a/")), "--pod \"a/\": write NAME or NAMESPACE/NAME" },
+		{ RULES(IN(PODS, "a/b/c")), "--pod \"a/b/c\": write NAME or NAMESPACE/NAME" },
 		{ RULES(IN(CGROUPS, "/a/../b")),
-		  "cgroup \"/a/../b\": write the path without . and .." },
-		{ RULES(IN(CGROUPS, ".")), "cgroup \".\": write the path without . and .." },
+		  "--cgroup \"/a/../b\": write the path without . and .." },
+		{ RULES(IN(CGROUPS, ".")), "--cgroup \".\": write the path without . and .." },
 		{ RULES(IN(SELECTORS, "app", "app in (a")),
-		  "selector \"app in (a\": character 10: it ends where \",\" or \")\" is "
-		  "expected" },
+		  "--selector \"app in (a\": character 10: the selector ends; expected \",\" "
+		  "or \")\"" },
 		{ RULES(IN(NO_SELECTORS, "a b")),
-		  "excluded selector \"a b\": character 3: \"b\" where \"=\", \"!=\", \"in\", "
-		  "\"notin\" or \",\" is expected" },
+		  "--exclude-selector \"a b\": character 3: \"b\"; expected \"=\", \"!=\", \"in\", "
+		  "\"notin\" or \",\"" },
 	};
 	(void)state;
 

@@ -416,9 +416,9 @@ static void what_is_damaged_is_named(void **state)
 		  "location 5: function 9 is not in the table" },
 		{ BYTES("\x2a\x04\x08\x02\x10\x64\x22\x06\x08\x05\x22\x02\x08\x02" SAMPLE_IN_5),
 		  "string 100 is not in the table" },
-		{ BYTES("\x22\x02\x08\x05\x22\x02\x08\x05"), "location 5 is there twice" },
-		{ BYTES("\x2a\x02\x08\x01"), "function 1 is there twice" },
-		{ BYTES("\x2a\x02\x10\x05"), "function 2 of the table has no id" },
+		{ BYTES("\x22\x02\x08\x05\x22\x02\x08\x05"), "location 5 occurs twice" },
+		{ BYTES("\x2a\x02\x08\x01"), "function 1 occurs twice" },
+		{ BYTES("\x2a\x02\x10\x05"), "function 2 has no id" },
 		{ BYTES("\x12\x02\x08\x01"), "sample 1 has 0 values for 1 types" },
 		{ BYTES("\x12\x04\x10\x01\x10\x02"), "sample 1 has 2 values for 1 types" },
 		{ BYTES("\x12\x08\x10\x01\x1a\x04\x08\x64\x10\x05"),
@@ -430,13 +430,13 @@ static void what_is_damaged_is_named(void **state)
 		{ BYTES("\x12\x03\x12\x01\x80"), "sample 1 is damaged" }, /* a number cut short */
 		{ BYTES("\x12\x04\x10\x01\x18\x01"), "sample 1 is damaged" }, /* label 1 */
 		{ BYTES("\x12\x05\x15\x01\x02\x03\x04"), "sample 1 is damaged" }, /* 32 bits */
-		{ BYTES("\x22\x03\x08\x06\x18"), "location 2 of the table has no id" },
+		{ BYTES("\x22\x03\x08\x06\x18"), "location 2 has no id" },
 		{ BYTES("\x22\x05\x08\x05\x1a\x01x" SAMPLE_IN_5), "location 5 is damaged" },
 		{ BYTES("\x22\x04\x08\x05\x20\x01" SAMPLE_IN_5),
 		  "a line of a location is damaged" },
 		{ BYTES("\x0a\x01\x08"), "a value type is damaged" },
-		{ BYTES("\x4a\x03now"), "field 9 is not of pprof's type" },
-		{ BYTES("\x10\x05"), "field 2 is not of pprof's type" },
+		{ BYTES("\x4a\x03now"), "field 9 has the wrong type" },
+		{ BYTES("\x10\x05"), "field 2 has the wrong type" },
 	};
 
 	for (size_t i = 0; i < array_len(cases); i++) {
@@ -496,17 +496,18 @@ static void other_bytes_are_no_profile(void **state)
 
 	expect_failure(&nothing, -EBADMSG, "the string table does not begin with \"\"");
 	strbuf_append_str(&text, "goroutine profile: total 7\n");
-	expect_failure(&text, -EBADMSG, "damaged at byte 1 of 27");
+	expect_failure(&text, -EBADMSG, "not a pprof file, or damaged at byte 1 of 27");
 	pb_string(&late, PROFILE_STRING_TABLE, "samples");
 	pb_string_always(&late, PROFILE_STRING_TABLE, "");
 	expect_failure(&late, -EBADMSG, "the string table does not begin with \"\"");
 	expect_failure(&untyped, -EBADMSG, "there is no sample type");
 	put_type(&cut, SAMPLES, COUNT);
 	strbuf_append(&cut, "\x12\x50", 2);
-	snprintf(reason, sizeof(reason), "damaged at byte %zu of %zu", cut.len, cut.len);
+	snprintf(reason, sizeof(reason), "not a pprof file, or damaged at byte %zu of %zu", cut.len,
+		 cut.len);
 	expect_failure(&cut, -EBADMSG, reason);
 	strbuf_append(&packed, "\x1f\x8b\x08", 3);
-	expect_failure(&packed, -EBADMSG, "the gzip data are damaged");
+	expect_failure(&packed, -EBADMSG, "the gzip data is damaged");
 }
 
 static void a_message_of_unknown_types_says_which(void **state)
@@ -515,10 +516,10 @@ static void a_message_of_unknown_types_says_which(void **state)
 	_cleanup_(strbuf_done) struct strbuf message = new_message();
 
 	put_type(&message, OTHER, COUNT);
-	expect_failure(&message, -ENOENT, "there is no sample type that is known: other/count");
+	expect_failure(&message, -ENOENT, "no sample type is known: other/count");
 	put_type(&message, SAMPLES, COUNT); /* of what? */
 	expect_failure(&message, -ENOENT,
-		       "there is no sample type that is known: other/count and others");
+		       "no sample type is known: other/count and others");
 }
 
 static void a_profile_that_takes_much_more_than_its_file_is_refused(void **state)
@@ -536,7 +537,7 @@ static void a_profile_that_takes_much_more_than_its_file_is_refused(void **state
 			 (unsigned char[]){ 0x08, i, 0x08, i + 1, 0x10, 1 }, 6);
 	assert_int_equal(pprof_read(message.data, message.len, message.len, &read, &reason),
 			 -EFBIG);
-	assert_non_null(strstr(strbuf_str(&reason), "a profile of it takes more than"));
+	assert_non_null(strstr(strbuf_str(&reason), "its profile takes more than"));
 	_cleanup_(pprof_profiles_done) struct pprof_profiles all = read_message(&message);
 	assert_int_equal(all.of[PROFILE_CPU]->nr_samples, 126);
 }

@@ -398,7 +398,7 @@ static void limits_hold_packed_or_not(void **state)
 	pprof_profiles_done(&read);
 	packed.data[packed.len - 5] ^= 1;
 	assert_int_equal(pprof_read(packed.data, packed.len, raw.len, &read, &reason), -EBADMSG);
-	assert_string_equal(strbuf_str(&reason), "the gzip data are damaged");
+	assert_string_equal(strbuf_str(&reason), "the gzip data is damaged");
 }
 
 int main(void)

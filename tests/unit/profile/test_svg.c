@@ -192,7 +192,7 @@ static void the_legend_has_what_is_drawn(void **state)
 		{ { { "a", "main", 1 }, { "a", "f", 1 } }, "process, user space, " },
 		{ { { "a", "main;f_[i]", 1 }, { "a", "f_[k]", 1 } },
 		  "process, user space, kernel, inlined, " },
-		{ { { "a", "f_[g]", 1 }, { "a", "[f]", 1 } }, "process, Go, stack ends early, " },
+		{ { { "a", "f_[g]", 1 }, { "a", "[f]", 1 } }, "process, Go, truncated stack, " },
 		{ { { "a", "f_[r];f_[j]", 100000 }, { "a", "f_[g];f_[i]", 1 } },
 		  "process, Rust, other JIT, " },
 	};

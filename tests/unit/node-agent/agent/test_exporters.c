@@ -297,7 +297,7 @@ static void a_broken_header_file_is_named_at_the_start(void **state)
 	(void)state;
 
 	snprintf(path, sizeof(path), "%s/headers", dir);
-	snprintf(line, sizeof(line), "%s:2: no header that can be set; write Name: value", path);
+	snprintf(line, sizeof(line), "%s:2: this header cannot be set; expected Name: value", path);
 	destination.header_file = path;
 	assert_int_equal(file_write_atomic(path, "x: y\nBasic s3cret\n", 18), 0);
 	assert_int_equal(exporters_start(&options, 0, &message, &exporters), -EBADMSG);

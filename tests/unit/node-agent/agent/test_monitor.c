@@ -106,7 +106,7 @@ static void it_waits_for_the_kubelets_first_answer(void **state)
 	assert_says("/healthz", 200, "ok\n");
 	counters.agent.pods.nr_failures = 1;
 	monitor_publish(monitor, &counters, clock_mono_ns());
-	assert_says("/readyz", 503, "the kubelet has given no list of pods yet");
+	assert_says("/readyz", 503, "the kubelet has not returned a list of pods yet");
 	counters.agent.pods.nr_refreshes = 1;
 	monitor_publish(monitor, &counters, clock_mono_ns());
 	assert_says("/readyz", 200, "ok\n");
@@ -141,8 +141,8 @@ static void a_thread_that_hangs_is_named(void **state)
 	assert_says("/healthz", 200, "ok\n");
 	for (uint64_t past_ns = 0; past_ns <= 7 * NSEC_PER_SEC; past_ns += HEARTBEAT_TICK_NS)
 		heartbeat_tick(now_ns += HEARTBEAT_TICK_NS);
-	assert_says("/healthz", 503, "the thread symbolizer has not moved for 7 s\n");
-	assert_says("/readyz", 503, "the thread symbolizer has not moved for 7 s\n");
+	assert_says("/healthz", 503, "the thread symbolizer has made no progress for 7 s\n");
+	assert_says("/readyz", 503, "the thread symbolizer has made no progress for 7 s\n");
 	assert_says("/metrics", 200,
 		    "\nflamelet_thread_heartbeat_age_seconds{thread=\"symbolizer\"} 7");
 	monitor_stopping(monitor);

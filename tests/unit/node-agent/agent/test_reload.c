@@ -140,7 +140,7 @@ static void a_change_counts_when_the_next_look_sees_the_same(void **state)
 	assert_string_equal(namespace_at(fixture, 3), "b");
 	assert_null(namespace_at(fixture, 4));
 	assert_stats(fixture, 1, 0);
-	assert_logged(fixture, 1, "f.yaml read again: --namespace changed");
+	assert_logged(fixture, 1, "f.yaml reloaded: --namespace changed");
 }
 
 static void a_file_being_written_is_waited_for(void **state)
@@ -192,10 +192,11 @@ static void a_wrong_file_is_refused_once_and_the_old_options_stay(void **state)
 		const char *text;
 		const char *message;
 	} cases[] = {
-		{ "namespace: [b, C]\n", "f.yaml:1: namespace: \\\"C\\\" is not" },
-		{ "selector: app=web,\n", "selector \\\"app=web,\\\": character 9: it ends" },
-		{ "exclude-selector: a b\n", "excluded selector \\\"a b\\\"" },
-		{ "cgroup: /a/../b\n", "cgroup \\\"/a/../b\\\"" },
+		{ "namespace: [b, C]\n", "f.yaml:1: namespace: invalid value \\\"C\\\"" },
+		{ "selector: app=web,\n",
+		  "--selector \\\"app=web,\\\": character 9: the selector ends" },
+		{ "exclude-selector: a b\n", "--exclude-selector \\\"a b\\\"" },
+		{ "cgroup: /a/../b\n", "--cgroup \\\"/a/../b\\\"" },
 		{ "namespac: b\n", "did you mean namespace?" },
 		{ "namespace: [b\n", "f.yaml:2:" },
 		{ "", "f.yaml is empty" },
@@ -210,7 +211,8 @@ static void a_wrong_file_is_refused_once_and_the_old_options_stay(void **state)
 		for (size_t k = 0; k < 4; k++)
 			assert_null(namespace_at(fixture, second++));
 		assert_stats(fixture, 0, i + 1);
-		assert_logged(fixture, i + 1, "not reloaded, the old options stay: ");
+		assert_logged(fixture, i + 1,
+			      "configuration not reloaded, keeping the old options: ");
 		assert_logged(fixture, 1, cases[i].message);
 	}
 	replace(fixture, "namespace: b\n");
@@ -246,8 +248,8 @@ static void what_cannot_change_now_is_told(void **state)
 	assert_null(namespace_at(fixture, 1));
 	assert_null(namespace_at(fixture, 2));
 	assert_stats(fixture, 1, 0);
-	assert_logged(fixture, 1, "--frequency, --idle changed: takes effect at the next start");
-	assert_logged(fixture, 1, "nothing to change now");
+	assert_logged(fixture, 1, "changes of --frequency, --idle take effect at the next start");
+	assert_logged(fixture, 1, "no option changed that a running agent can apply");
 }
 
 static void all_that_selects_and_labels_can_change(void **state)

@@ -107,7 +107,7 @@ static void a_bad_file_is_answered_with_line_and_remedy(void **state)
 	static const struct file_refusal cases[] = {
 		{ "frequency: 49\nexport-interval: soon\n",
 		  ":2: export-interval: invalid value \"soon\"; expected a time longer than 0, for "
-"example 500ms, 10s or 2m" },
+		  "example 500ms, 10s or 2m" },
 		{ "otlp-endpont: http://x\n",
 		  ":1: otlp-endpont is not an option; did you mean otlp-endpoint?" },
 		{ "jsn: 1\n", ":1: jsn is not an option" },
@@ -203,7 +203,7 @@ static void a_bad_variable_is_named_but_its_secrets_are_not(void **state)
 		  "OTEL_EXPORTER_OTLP_TIMEOUT: invalid value; expected a number of milliseconds" },
 		{ "OTEL_EXPORTER_OTLP_TIMEOUT", "0",
 		  "OTEL_EXPORTER_OTLP_TIMEOUT: invalid value \"0ms\"; expected a time longer than "
-"0, for example 500ms, 10s or 2m" },
+		  "0, for example 500ms, 10s or 2m" },
 		{ "OTEL_EXPORTER_OTLP_HEADERS", "s3cret",
 		  "OTEL_EXPORTER_OTLP_HEADERS: invalid value; expected name=value pairs, separated "
 		  "by commas" },

@@ -88,8 +88,8 @@ static void the_kernels_version_is_told_and_never_a_failure(void **state)
 		{ "5.10.0", FINDING_OK, "5.10.0" },
 		{ "6.1.0-18-amd64", FINDING_OK, "6.1.0-18-amd64" },
 		{ "10.0", FINDING_OK, "10.0" },
-		{ "5.9.16", FINDING_WARN, "capture backend bpf supports 5.10" },
-		{ "3.10.0-1160.el7.x86_64", FINDING_WARN, "capture backend bpf supports 5.10" },
+		{ "5.9.16", FINDING_WARN, "capture backend bpf needs 5.10" },
+		{ "3.10.0-1160.el7.x86_64", FINDING_WARN, "capture backend bpf needs 5.10" },
 		{ "3.9.9", FINDING_WARN, "older than 3.10, the oldest supported" },
 		{ "2.6.32", FINDING_WARN, "older than 3.10, the oldest supported" },
 		{ "5", FINDING_WARN, "not a known version" },
@@ -135,15 +135,15 @@ static void only_the_strictest_lockdown_rules_bpf_out(void **state)
 		{ "[none] integrity confidentiality\n", "none" },
 		{ "none [integrity] confidentiality\n", "integrity" },
 		{ "none [secrecy\n", "secrecy" },
-		{ "none integrity confidentiality\n", "not reported" },
+		{ "none integrity confidentiality\n", "off (not supported" },
 		{ "[confidentiality\n", "confidentiality" },
 		{ "[", "" },
-		{ "", "not reported" },
+		{ "", "off (not supported" },
 	};
 	(void)state;
 
 	unlink(in_root("kernel/security/lockdown"));
-	expect_finding(check_lockdown, FINDING_OK, "not reported", "");
+	expect_finding(check_lockdown, FINDING_OK, "off (not supported", "");
 	for (size_t i = 0; i < array_len(harmless); i++) {
 		write_file("kernel/security/lockdown", harmless[i][0]);
 		expect_finding(check_lockdown, FINDING_OK, harmless[i][1], "");
@@ -158,10 +158,11 @@ static void a_missing_capability_is_named_with_what_it_costs(void **state)
 	host.capabilities = UINT64_MAX;
 	expect_finding(check_capabilities, FINDING_OK, "all present", "");
 	host.capabilities = ~CAPABILITY(BPF) & ~CAPABILITY(SYS_ADMIN);
-	expect_bpf_ruled_out(check_capabilities, "CAP_BPF is missing: ", "BPF in capabilities.add");
+	expect_bpf_ruled_out(check_capabilities,
+			     "CAP_BPF is missing: ", "BPF to securityContext.capabilities.add");
 	host.capabilities = ~CAPABILITY(PERFMON) & ~CAPABILITY(SYS_ADMIN);
 	expect_finding(check_capabilities, FINDING_FAIL, "rules out both capture backends",
-		       "PERFMON in capabilities.add");
+		       "PERFMON to securityContext.capabilities.add");
 	host.capabilities = ~CAPABILITY(SYSLOG);
 	expect_finding(check_capabilities, FINDING_WARN, "CAP_SYSLOG is missing: kernel functions",
 		       "SYSLOG");
@@ -222,13 +223,14 @@ static void kernel_symbols_need_an_address(void **state)
 
 	write_file("sys/kernel/kptr_restrict", "1\n");
 	write_file("kallsyms", "0000000000000000 A a\n0000000000000000 T b\n");
-	expect_finding(check_kernel_symbols, FINDING_WARN, "(kptr_restrict 1)", "SYSLOG");
+	expect_finding(check_kernel_symbols, FINDING_WARN, "(kernel.kptr_restrict is 1)", "SYSLOG");
 	write_file("sys/kernel/kptr_restrict", "2\n");
-	expect_finding(check_kernel_symbols, FINDING_WARN, "(kptr_restrict 2)",
+	expect_finding(check_kernel_symbols, FINDING_WARN, "(kernel.kptr_restrict is 2)",
 		       "sysctl kernel.kptr_restrict=1");
 	write_file("sys/kernel/kptr_restrict", "much\n");
 	write_file("kallsyms", "");
-	expect_finding(check_kernel_symbols, FINDING_WARN, "(kptr_restrict -1)", "SYSLOG");
+	expect_finding(check_kernel_symbols, FINDING_WARN, "(kernel.kptr_restrict is -1)",
+		       "SYSLOG");
 	write_file("kallsyms", "not a symbol table");
 	expect_finding(check_kernel_symbols, FINDING_WARN, "addresses are hidden", "");
 	unlink(in_root("kallsyms"));
@@ -266,9 +268,9 @@ static void the_sandbox_is_shown(void **state)
 {
 	(void)state;
 	write_file("self/status", "Name:\tx\nNoNewPrivs:\t1\nSeccomp:\t2\n");
-	expect_finding(check_sandbox, FINDING_OK, "a seccomp filter, no new privileges", "");
+	expect_finding(check_sandbox, FINDING_OK, "a seccomp filter, no_new_privs is on", "");
 	write_file("self/attr/apparmor/current", "unconfined\n");
-	expect_finding(check_sandbox, FINDING_OK, "privileges, AppArmor unconfined", "");
+	expect_finding(check_sandbox, FINDING_OK, "no_new_privs is on, AppArmor unconfined", "");
 	write_file("self/attr/apparmor/current", "cri-containerd.apparmor.d (enforce)\n");
 	expect_finding(check_sandbox, FINDING_WARN, "AppArmor cri-containerd.apparmor.d (enforce)",
 		       "appArmorProfile");

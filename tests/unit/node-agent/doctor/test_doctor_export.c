@@ -152,7 +152,8 @@ static void a_grpc_server_is_asked_in_its_own_language(void **state)
 		  "ProfilesService/Export answers an empty request (gRPC status 0)", "" },
 		{ "X-Answer: 3?echo=body-bytes", FINDING_OK, "(gRPC status 3)", "" },
 		{ "X-Answer: 14", FINDING_OK, "(gRPC status 14)", "" },
-		{ "X-Answer: 12", FINDING_FAIL, "takes no profiles", "service.profilesSupport" },
+		{ "X-Answer: 12", FINDING_FAIL, "does not accept profiles",
+		  "service.profilesSupport" },
 		{ "X-Answer: 7", FINDING_FAIL, "answers gRPC status 7", "otlp-header" },
 		{ "X-Answer: 16", FINDING_FAIL, "answers gRPC status 16", "otlp-token-file" },
 	};
@@ -261,8 +262,10 @@ static void a_header_file_is_counted_not_shown(void **state)
 	} cases[] = {
 		{ "# x\nx: s3cret\ny: z\n", NULL, NULL, 0400, FINDING_OK, "headers: 2", "" },
 		{ "Authorization: s3cret", NULL, "blue", 0440, FINDING_OK, "headers: 1", "" },
-		{ "x: s3cret\ns3cret\n", NULL, NULL, 0400, FINDING_FAIL, ":2: no header", "file" },
-		{ "", NULL, NULL, 0400, FINDING_FAIL, "no header in it", "--otlp-header-file" },
+		{ "x: s3cret\ns3cret\n", NULL, NULL, 0400, FINDING_FAIL, ":2: this header",
+		  "file" },
+		{ "", NULL, NULL, 0400, FINDING_FAIL, "the file has no header",
+		  "--otlp-header-file" },
 		{ "x: s3cret", NULL, NULL, 0444, FINDING_WARN, "read by every user", "0400" },
 		{ "x: s3cret", NULL, NULL, 0660, FINDING_WARN, "changed by other users", "0400" },
 		{ "authorization: s3cret", "/dev/null", NULL, 0400, FINDING_FAIL,

@@ -154,8 +154,8 @@ static void each_missing_one_is_one_warning_with_what_to_add(void **state)
 	assert_int_equal(count(log, "level=warn"), 5);
 	assert_int_equal(count(log, "\n"), 5);
 	assert_non_null(strstr(log, "CAP_SYS_PTRACE is missing: functions of other users' "
-				    "processes have no names; in a pod, SYS_PTRACE in "
-				    "capabilities.add"));
+				    "processes have no names; in a pod, add SYS_PTRACE to "
+				    "securityContext.capabilities.add"));
 	assert_null(strstr(log, "SYSLOG"));
 }
 

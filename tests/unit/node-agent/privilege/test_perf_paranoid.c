@@ -99,7 +99,7 @@ static void what_is_no_number_stays_as_it_is(void **state)
 
 		assert_int_equal(file_write_atomic(path, cases[i].text, cases[i].len), 0);
 		assert_int_equal(perf_paranoid_allow(path, &before, &message), -EBADMSG);
-		assert_non_null(strstr(message.data, ": no number"));
+		assert_non_null(strstr(message.data, ": its content is not a number"));
 		assert_content(cases[i].text);
 	}
 }
@@ -112,10 +112,10 @@ static void only_a_regular_file_is_touched(void **state)
 		int error;
 		const char *words;
 	} cases[] = {
-		{ fifo, -EINVAL, "no regular file" },
-		{ link, -ELOOP, "no regular file" },
-		{ dir, -EINVAL, "no regular file" },
-		{ "/dev/null", -EINVAL, "no regular file" },
+		{ fifo, -EINVAL, "not a regular file" },
+		{ link, -ELOOP, "not a regular file" },
+		{ dir, -EINVAL, "not a regular file" },
+		{ "/dev/null", -EINVAL, "not a regular file" },
 		{ "/nonexistent/file", -ENOENT, "mount the node's /proc/sys/kernel" },
 	};
 	(void)state;

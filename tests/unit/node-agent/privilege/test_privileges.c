@@ -24,21 +24,22 @@ static void without_privileges_there_is_one_message_with_the_remedy(void **state
 		{ BACKENDS_ALL, CAPABILITY(PERFMON), false, ARGS("flamelet"), NULL },
 		{ BACKEND_PERF, CAPABILITY(PERFMON), false, ARGS("flamelet"), NULL },
 		{ BACKEND_PERF, CAPABILITY(BPF), false, ARGS("flamelet"),
-		  "profiling needs root; run: sudo /usr/bin/flamelet" },
+		  "profiling needs root, or CAP_BPF and CAP_PERFMON; run: sudo /usr/bin/flamelet" },
 		{ BACKENDS_ALL, 0, false, ARGS("flamelet\0record\0-o\0a b.svg"),
-		  "profiling needs root; run: sudo /usr/bin/flamelet record -o 'a b.svg'" },
+		  "profiling needs root, or CAP_BPF and CAP_PERFMON; run: sudo /usr/bin/flamelet "
+		  "record -o 'a b.svg'" },
 		{ BACKENDS_ALL, CAPABILITY(BPF), false, ARGS("./flamelet"),
-		  "profiling needs root; run: sudo /usr/bin/flamelet" },
+		  "profiling needs root, or CAP_BPF and CAP_PERFMON; run: sudo /usr/bin/flamelet" },
 		{ BACKENDS_ALL, 0, false, NULL, 0,
-		  "profiling needs root; run: sudo /usr/bin/flamelet" },
+		  "profiling needs root, or CAP_BPF and CAP_PERFMON; run: sudo /usr/bin/flamelet" },
 		{ BACKENDS_ALL, 0, false,
 		  ARGS("f\0agent\0--otlp-header\0A: s3cret\0--otlp-header=s3cret\0-F\0001"),
-		  "profiling needs root; run: sudo /usr/bin/flamelet agent --otlp-header … "
-		  "--otlp-header=… -F 1" },
+		  "profiling needs root, or CAP_BPF and CAP_PERFMON; run: sudo /usr/bin/flamelet "
+		  "agent --otlp-header … --otlp-header=… -F 1" },
 		{ BACKEND_BPF,
 		  CAPABILITY(SYS_PTRACE) | CAPABILITY(DAC_READ_SEARCH) | CAPABILITY(PERFMON), true,
 		  ARGS("flamelet"),
-		  "root here lacks capabilities to profile; add them to the container: "
+		  "root lacks the capabilities that profiling needs; in a pod, set "
 		  "securityContext.capabilities.add: [BPF, CHECKPOINT_RESTORE, SYSLOG]" },
 	};
 	(void)state;

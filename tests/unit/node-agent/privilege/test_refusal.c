@@ -36,11 +36,11 @@ static void expect(const struct refusal_case *wanted, struct refusal_words words
 static void perf_events_are_refused_for_one_of_four_reasons(void **state)
 {
 	static const struct refusal_case cases[] = {
-		{ { -EACCES, 0, 2, false }, "CAP_PERFMON is missing", "PERFMON in capabilities" },
+		{ { -EACCES, 0, 2, false }, "CAP_PERFMON is missing", "add PERFMON to" },
 		{ { -EACCES, CAPABILITY(BPF), 4, true }, "CAP_PERFMON is missing", "PERFMON" },
 		{ { -EPERM, 0, -1, true }, "CAP_PERFMON is missing", "PERFMON" },
 		{ { -EACCES, BOTH, 3, false }, "perf_event_paranoid above 2", "paranoid=2" },
-		{ { -EACCES, BOTH, 3, true }, "wants CAP_SYS_ADMIN", "perfEventParanoid" },
+		{ { -EACCES, BOTH, 3, true }, "requires CAP_SYS_ADMIN", "perfEventParanoid" },
 		{ { -EPERM, BOTH, 2, true }, "a seccomp filter", "allow perf_event_open" },
 		{ { -ENOSYS, BOTH, 2, true }, "a seccomp filter", "allow perf_event_open" },
 		{ { -EPERM, ADMIN, 4, true }, "a seccomp filter", "allow perf_event_open" },

@@ -205,11 +205,15 @@ static void the_answer_has_the_right_status(void **state)
 		{ "GET /../hello HTTP/1.1\r\nHost: x\r\n\r\n", 404, "no such page\n" },
 		{ "GET /too-large HTTP/1.1\r\nHost: x\r\n\r\n", 500, "no memory\n" },
 		{ "POST /hello HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc", 405,
-		  "GET or HEAD\n" },
+		  "method not allowed; use GET or HEAD\n" },
 		{ "POST /hello HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n", 405,
-		  "GET or HEAD\n" },
-		{ "DELETE /hello HTTP/1.1\r\nHost: x\r\n\r\n", 405, "GET or HEAD\n" },
-		{ "get /hello HTTP/1.1\r\nHost: x\r\n\r\n", 405, "GET or HEAD\n" },
+		  "method not allowed; use GET or HEAD\n" },
+		{ "DELETE /hello HTTP/1.1\r\nHost: x\r\n\r\n", 405,
+		  "method not allowed; use GET "
+		  "or HEAD\n" },
+		{ "get /hello HTTP/1.1\r\nHost: x\r\n\r\n", 405,
+		  "method not allowed; use GET or "
+		  "HEAD\n" },
 		{ "GET /hello HTTP/1.1\r\n\r\n", 400, NULL }, /* RFC 9112, section 3.2 */
 		{ "GET /hello HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n", 400, NULL },
 	};

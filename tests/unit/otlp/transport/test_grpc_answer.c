@@ -173,7 +173,7 @@ static void long_details_are_not_read(void **state)
 	assert_verdict(&answer, OUTCOME_TOO_LARGE, 0, "gRPC status RESOURCE_EXHAUSTED");
 }
 
-#define NOT_GRPC "an answer without grpc-status: this is no gRPC server"
+#define NOT_GRPC "the response has no grpc-status: this is not a gRPC server"
 
 static void without_grpc_status_that_of_http_counts(void **state)
 {
@@ -222,9 +222,9 @@ static void an_answer_that_ends_early_is_no_answer(void **state)
 		enum outcome_verdict verdict;
 		const char *message;
 	} cases[] = {
-		{ "application/grpc", OUTCOME_RETRY, "the answer ends before its grpc-status" },
+		{ "application/grpc", OUTCOME_RETRY, "the response ends before its grpc-status" },
 		{ "Application/gRPC+proto", OUTCOME_RETRY,
-		  "the answer ends before its grpc-status" },
+		  "the response ends before its grpc-status" },
 		{ "text/html", OUTCOME_REFUSED, NOT_GRPC },
 		{ "", OUTCOME_REFUSED, NOT_GRPC },
 	};
@@ -240,7 +240,7 @@ static void an_answer_that_ends_early_is_no_answer(void **state)
 	}
 }
 
-#define NOT_OTLP "the answer says success, but is not OTLP's"
+#define NOT_OTLP "the response claims success, but is not an OTLP response"
 
 static void a_success_may_be_partial(void **state)
 {

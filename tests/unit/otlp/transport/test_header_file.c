@@ -69,20 +69,20 @@ static void what_is_none_is_named_by_its_line(void **state)
 		size_t len;
 		const char *message; /* its beginning */
 	} cases[] = {
-		{ BYTES(""), "f: no header in it" },
-		{ BYTES("\n \n#\n"), "f: no header in it" },
-		{ BYTES("s3cret"), "f:1: no header" },
-		{ BYTES("x: y\n\n# z\ns3cret\n"), "f:4: no header" },
-		{ BYTES(" x: s3cret"), "f:1: no header" },
-		{ BYTES(": s3cret"), "f:1: no header" },
-		{ BYTES("x s3cret: y"), "f:1: no header" },
-		{ BYTES("x: s3\0cret"), "f:1: no header" },
-		{ BYTES("x: y\n\0"), "f:2: no header" },
-		{ BYTES("x: s3\rcret"), "f:1: no header" },
-		{ BYTES("x: s3\x7f"), "f:1: no header" },
-		{ BYTES("\xef\xbb\xbfx: s3cret"), "f:1: no header" },
-		{ BYTES("x: y\nTransfer-Encoding: s3cret"), "f:2: no header" },
-		{ BYTES("grpc-timeout: s3cret"), "f:1: no header" },
+		{ BYTES(""), "f: the file has no header" },
+		{ BYTES("\n \n#\n"), "f: the file has no header" },
+		{ BYTES("s3cret"), "f:1: this header cannot be set" },
+		{ BYTES("x: y\n\n# z\ns3cret\n"), "f:4: this header cannot be set" },
+		{ BYTES(" x: s3cret"), "f:1: this header cannot be set" },
+		{ BYTES(": s3cret"), "f:1: this header cannot be set" },
+		{ BYTES("x s3cret: y"), "f:1: this header cannot be set" },
+		{ BYTES("x: s3\0cret"), "f:1: this header cannot be set" },
+		{ BYTES("x: y\n\0"), "f:2: this header cannot be set" },
+		{ BYTES("x: s3\rcret"), "f:1: this header cannot be set" },
+		{ BYTES("x: s3\x7f"), "f:1: this header cannot be set" },
+		{ BYTES("\xef\xbb\xbfx: s3cret"), "f:1: this header cannot be set" },
+		{ BYTES("x: y\nTransfer-Encoding: s3cret"), "f:2: this header cannot be set" },
+		{ BYTES("grpc-timeout: s3cret"), "f:1: this header cannot be set" },
 	};
 	(void)state;
 

@@ -176,7 +176,7 @@ static void a_thread_that_reads_pods_does_not_matter(void **state)
 	assert_string_equal(outcome.message, "HTTP status 503: overloaded");
 }
 
-#define NOT_OTLP "the answer says success, but is not OTLP's"
+#define NOT_OTLP "the response claims success, but is not an OTLP response"
 
 static void a_success_may_be_partial(void **state)
 {

@@ -82,7 +82,7 @@ static void answers_are_told_apart(void **state)
 		{ "200?hex=0a0612046d696c64", OUTCOME_DONE, 0, 0, "mild" },
 		{ "200?hex=0a080802120464656570", OUTCOME_DONE, 2, 0, "deep" },
 		{ "200?body=<html>", OUTCOME_DONE, 0, 0,
-		  "the answer says success, but is not OTLP's" },
+		  "the response claims success, but is not an OTLP response" },
 		{ "400?hex=08031203626164&Content-Type=application/x-protobuf", OUTCOME_REFUSED, 0,
 		  0, "HTTP status 400: bad" },
 		{ "401", OUTCOME_REFUSED, 0, 0, "HTTP status 401" },
@@ -214,7 +214,9 @@ static void a_long_answer_is_cut(void **state)
 	struct request_outcome outcome = send_told(&opts, "503?body=busy%0A&repeat=1000000");
 	assert_delivery(&outcome, OUTCOME_RETRY, "HTTP status 503: busy");
 	outcome = send_told(&opts, "200?body=<&repeat=200000");
-	assert_delivery(&outcome, OUTCOME_DONE, "the answer says success, but is not OTLP's");
+	assert_delivery(&outcome, OUTCOME_DONE,
+			"the response claims success, but is not an OTLP "
+			"response");
 	outcome = send_told(&opts, "200?body=<&repeat=9999999");
 	assert_int_equal(outcome.verdict, OUTCOME_RETRY);
 }
@@ -463,11 +465,11 @@ static void a_broken_header_file_sends_nothing(void **state)
 	static const struct {
 		const char *text, *words;
 	} cases[] = {
-		{ "", ": no header in it" },
-		{ "# all of it\n\n", ": no header in it" },
-		{ "x: y\nBasic s3cret", ":2: no header that can be set" },
-		{ "s3cret\n", ":1: no header that can be set" },
-		{ "Content-Type: s3cret", ":1: no header that can be set" },
+		{ "", ": the file has no header" },
+		{ "# all of it\n\n", ": the file has no header" },
+		{ "x: y\nBasic s3cret", ":2: this header cannot be set" },
+		{ "s3cret\n", ":1: this header cannot be set" },
+		{ "Content-Type: s3cret", ":1: this header cannot be set" },
 	};
 	_cleanup_(transport_freep) struct transport *transport = NULL;
 	struct transport_opts opts = local_opts(TRANSPORT_OTLP_HTTP, server.port);
@@ -524,7 +526,7 @@ static void a_header_file_with_authorization_leaves_no_need_of_a_token(void **st
 	write_headers("x: y");
 	outcome = send_told(&opts, "200");
 	assert_delivery(&outcome, OUTCOME_RETRY,
-			"cannot make the headers: /nonexistent/token: No such file or directory");
+			"cannot read the headers: /nonexistent/token: No such file or directory");
 }
 
 static void certificates_go_both_ways(void **state)

@@ -74,7 +74,7 @@ static void answers_are_told_apart(void **state)
 		{ "0?hex=0a080802120464656570&compressed=1", OUTCOME_DONE, 2, 0, "deep" },
 		{ "0?hex=0a06120461616161&repeat=1000&compressed=1", OUTCOME_DONE, 0, 0, "aaaa" },
 		{ "0?body=x&repeat=1000000&compressed=1", OUTCOME_DONE, 0, 0,
-		  "the answer says success, but is not OTLP's" },
+		  "the response claims success, but is not an OTLP response" },
 		{ "14?message=n\xc3\xb6 way", OUTCOME_RETRY, 0, 0,
 		  "gRPC status UNAVAILABLE: nö way" },
 		{ "14?grpc-status-details-bin=" RETRY_INFO, OUTCOME_RETRY, 0, 7,
@@ -263,7 +263,7 @@ static void answers_of_no_grpc_server_are_understood(void **state)
 		  "HTTP status 404: nothing here" },
 		{ "413", OUTCOME_TOO_LARGE, 0, "HTTP status 413" },
 		{ "200?body=<html>", OUTCOME_REFUSED, 0,
-		  "an answer without grpc-status: this is no gRPC server" },
+		  "the response has no grpc-status: this is not a gRPC server" },
 		{ "200?grpc-status=14&grpc-message=a%2520b", OUTCOME_RETRY, 0,
 		  "gRPC status UNAVAILABLE: a b" },
 		{ "503?grpc-status=3", OUTCOME_REFUSED, 0, "gRPC status INVALID_ARGUMENT" },
@@ -271,9 +271,9 @@ static void answers_of_no_grpc_server_are_understood(void **state)
 		  "gRPC status RESOURCE_EXHAUSTED" },
 		{ "200?grpc-status=0&hex=00000000020a00", OUTCOME_DONE, 0, "" },
 		{ "200?grpc-status=0&hex=00000000020a00&repeat=2", OUTCOME_DONE, 0,
-		  "the answer says success, but is not OTLP's" },
+		  "the response claims success, but is not an OTLP response" },
 		{ "200?grpc-status=0&body=x&repeat=100000", OUTCOME_DONE, 0,
-		  "the answer says success, but is not OTLP's" },
+		  "the response claims success, but is not an OTLP response" },
 	};
 	const struct transport_opts opts = local_opts(TRANSPORT_OTLP_GRPC, front.port);
 	(void)state;

@@ -93,7 +93,7 @@ static void one_that_is_killed_costs_one_request(void **state)
 	(void)state;
 
 	signal_child_later(TRANSPORT_WORKER_COMMAND, SIGKILL, KILL_NS);
-	assert_int_equal(send_to(transport, "has ended"), OUTCOME_RETRY);
+	assert_int_equal(send_to(transport, "worker exited"), OUTCOME_RETRY);
 	assert_int_equal(transport_get_stats(transport).nr_deaths, 1);
 	pause_for_restart();
 	assert_int_equal(send_to(transport, ""), OUTCOME_DONE);
@@ -107,7 +107,7 @@ static void one_that_does_not_answer_is_killed(void **state)
 	(void)state;
 
 	signal_child_later(TRANSPORT_WORKER_COMMAND, SIGSTOP, KILL_NS);
-	assert_int_equal(send_to(transport, "took too long"), OUTCOME_RETRY);
+	assert_int_equal(send_to(transport, "timed out"), OUTCOME_RETRY);
 	assert_int_equal(transport_get_stats(transport).nr_timeouts, 1);
 	pause_for_restart();
 	assert_int_equal(send_to(transport, ""), OUTCOME_DONE);
