@@ -195,8 +195,8 @@ void output_file_explain(const char *path, int error, struct strbuf *message)
 		break;
 	case -EEXIST:
 		strbuf_append_str(message,
-				  "its temporary file cannot be created because another "
-				  "user has a file of that name: choose another directory");
+				  "its temporary file cannot be created because another user has a "
+				  "file of that name: choose another directory");
 		break;
 	case -ENXIO:
 		strbuf_append_str(message, "no program reads this FIFO: start the reader first");
@@ -209,8 +209,8 @@ void output_file_explain(const char *path, int error, struct strbuf *message)
 		strbuf_append_str(message, "standard output is closed");
 		break;
 	case -EINTR:
-		strbuf_append_str(message, "a signal ended the program before everything was "
-					   "written");
+		strbuf_append_str(message,
+				  "a signal ended the program before everything was written");
 		break;
 	case -EAGAIN:
 		strbuf_append_str(message, "the file was replaced while it was being opened");

@@ -186,11 +186,11 @@ static int read_token(struct kubelet *kubelet, struct strbuf *header)
 static int explain_certificate(struct kubelet *kubelet, const char *reason)
 {
 	if (kubelet->verify == HTTP_VERIFY_PINNED)
-		return fail(kubelet, -EKEYREJECTED,
-			    "cannot verify the kubelet's certificate (%s): --kubelet-ca-file must "
-			    "be the kubelet's own certificate, usually "
-			    "/var/lib/kubelet/pki/kubelet.crt",
-			    reason);
+		return fail(
+			kubelet, -EKEYREJECTED,
+			"cannot verify the kubelet's certificate (%s): --kubelet-ca-file must be "
+			"the kubelet's own certificate, usually /var/lib/kubelet/pki/kubelet.crt",
+			reason);
 	return fail(kubelet, -EKEYREJECTED,
 		    "cannot verify the kubelet's certificate (%s): --kubelet-ca-file must name the "
 		    "CA that signed it, and the node's name or the host of --kubelet-url must be "

@@ -37,8 +37,8 @@ void kubelet_refusal_explain(const char *text, struct strbuf *sentence)
 	const char *user = find_value(text, "(user=");
 	int len = user ? user_len(user) : 0;
 
-	strbuf_append_str(sentence, "the kubelet forbids the request (403): add to a ClusterRole "
-				    "bound to ");
+	strbuf_append_str(sentence,
+			  "the kubelet forbids the request (403): add to a ClusterRole bound to ");
 	if (len > 0)
 		strbuf_append(sentence, user, (size_t)len);
 	else

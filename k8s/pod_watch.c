@@ -91,10 +91,10 @@ static struct refresh update_index(struct pod_watch *watch, struct pod_list *lis
 	if (list->nr_pods == 0 && !is_believed(watch, asked_ns)) {
 		pod_list_free(list);
 		watch->stats.nr_empty++;
-		return (struct refresh){ -EAGAIN,
-					 "the list is empty, which is normal right after "
-					 "the kubelet's start",
-					 false };
+		return (struct refresh){
+			-EAGAIN,
+			"the list is empty, which is normal right after the kubelet's start", false
+		};
 	}
 	watch->empty_since_ns = 0;
 	watch->stats.nr_skipped += list->nr_skipped;

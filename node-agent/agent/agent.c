@@ -357,8 +357,8 @@ int agent_require_target(struct agent *agent, struct strbuf *reterr_msg)
 		strbuf_append_str(reterr_msg, ", or its pod is excluded (annotation "
 					      "flamelet.dev/profile: \"false\")");
 	if (!agent->options->kubelet_url)
-		strbuf_append_str(reterr_msg, "; selecting by pod names or labels needs "
-					      "--kubelet-url");
+		strbuf_append_str(reterr_msg,
+				  "; selecting by pod names or labels needs --kubelet-url");
 	return -ENOENT;
 }
 

@@ -62,8 +62,7 @@ static void expose_build(struct strbuf *out)
 	const struct metric_series series = { BUILD_INFO, "version", FLAMELET_VERSION };
 
 	metric_text_head(out, BUILD_INFO, METRIC_GAUGE,
-			 "Version of the agent; the value is always "
-			 "1.");
+			 "Version of the agent; the value is always 1.");
 	metric_text_count(out, &series, 1);
 }
 

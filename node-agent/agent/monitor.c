@@ -95,8 +95,7 @@ static void expose_threads(struct strbuf *body)
 	size_t nr = heartbeat_list(clock_mono_ns(), list);
 
 	metric_text_head(body, AGE_FAMILY, METRIC_GAUGE,
-			 "Time since the last heartbeat of each "
-			 "thread.");
+			 "Time since the last heartbeat of each thread.");
 	for (size_t i = 0; i < nr; i++) {
 		const struct metric_series series = { AGE_FAMILY, "thread", list[i].name };
 

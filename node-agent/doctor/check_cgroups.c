@@ -60,14 +60,13 @@ static void add_ids(const struct id_search *search, bool is_host, struct doctor_
 	static const char name[] = "cgroup ids";
 
 	if (search->error < 0)
-		doctor_report_add(
-			report, FINDING_WARN, name,
-			"run as root; in a pod, add DAC_READ_SEARCH to "
-			"securityContext.capabilities.add, and allow open_by_handle_at in its "
-			"seccomp profile",
-			"lookup fails (%s): only cgroups that existed at the start or that the "
-			"agent saw being created are known",
-			strerror(-search->error));
+		doctor_report_add(report, FINDING_WARN, name,
+				  "run as root; in a pod, add DAC_READ_SEARCH to "
+				  "securityContext.capabilities.add, and allow open_by_handle_at "
+				  "in its seccomp profile",
+				  "lookup fails (%s): only cgroups that existed at the start or "
+				  "that the agent saw being created are known",
+				  strerror(-search->error));
 	else if (!is_host)
 		doctor_report_add(
 			report, FINDING_WARN, name,

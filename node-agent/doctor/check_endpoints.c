@@ -163,10 +163,10 @@ static void add_answer(enum transport_protocol protocol, const char *url,
 				  "use the URL that it redirects to: redirects are not followed",
 				  "%s answers %u, a redirect", url, answer->status);
 	else if (answer->kind == ANSWER_BUSY)
-		doctor_report_add(report, FINDING_WARN, "endpoint",
-				  "profiles will wait in memory or in --queue-dir until it accepts "
-				  "them",
-				  "%s answers %u: it is busy", url, answer->status);
+		doctor_report_add(
+			report, FINDING_WARN, "endpoint",
+			"profiles will wait in memory or in --queue-dir until it accepts them",
+			"%s answers %u: it is busy", url, answer->status);
 	else
 		doctor_report_ok(report, "endpoint", "%s answers an empty request (%s%u)", url,
 				 kind, answer->status);

@@ -25,8 +25,7 @@ static void add_missing(const struct doctor_host *host, const struct capability 
 	char remedy[REMEDY_MAX_BYTES];
 
 	snprintf(remedy, sizeof(remedy),
-		 "run as root; in a pod, add %s to "
-		 "securityContext.capabilities.add",
+		 "run as root; in a pod, add %s to securityContext.capabilities.add",
 		 capability->name);
 	if (capability->needed_by == BACKENDS_NONE)
 		doctor_report_add(report, FINDING_WARN, "capabilities", remedy,
@@ -144,13 +143,12 @@ void check_open_files(const struct doctor_host *host, struct doctor_report *repo
 		doctor_report_add(report, FINDING_WARN, "open files", "mount /proc",
 				  "%s/self/limits: %s", host->proc_dir, strerror(-r));
 	else if (limit < OPEN_FILES_WANTED)
-		doctor_report_add(
-			report, FINDING_WARN, "open files",
-			"raise the hard limit: LimitNOFILE=65536 in the systemd unit or the "
-			"container runtime",
-			"limited to %" PRIu64
-			": on a machine with many programs, some functions have no names",
-			limit);
+		doctor_report_add(report, FINDING_WARN, "open files",
+				  "raise the hard limit: LimitNOFILE=65536 in the systemd unit or "
+				  "the container runtime",
+				  "limited to %" PRIu64
+				  ": on a machine with many programs, some functions have no names",
+				  limit);
 	else
 		doctor_report_ok(report, "open files", "%s",
 				 limit == UINT64_MAX ? "no limit" : "enough");

@@ -63,9 +63,10 @@ void least_privilege_begin(enum backend_set wanted)
 				"could not empty the capability bounding set; continuing with it");
 	keep(OF_READER | OF_OTHERS | OF_START);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
-		log_warn_errno(-errno, "could not set no_new_privs or clear the dumpable flag; "
-				       "child programs could gain privileges, or other processes "
-				       "could read the agent's memory");
+		log_warn_errno(
+			-errno,
+			"could not set no_new_privs or clear the dumpable flag; child programs "
+			"could gain privileges, or other processes could read the agent's memory");
 }
 
 void least_privilege_finish(bool has_bpf)

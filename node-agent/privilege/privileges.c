@@ -79,9 +79,8 @@ int privileges_check_process(const struct privileges_process *process, struct st
 	if (process->wanted & ~ruled_out(process->capabilities))
 		return 0;
 	if (process->is_root) {
-		strbuf_append_str(message,
-				  "root lacks the capabilities that profiling needs; in a pod, set "
-				  "securityContext.capabilities.add: [");
+		strbuf_append_str(message, "root lacks the capabilities that profiling needs; in a "
+					   "pod, set securityContext.capabilities.add: [");
 		append_missing(process->capabilities, message);
 		strbuf_append_char(message, ']');
 	} else {

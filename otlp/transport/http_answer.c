@@ -95,8 +95,7 @@ void http_answer_judge(const struct http_answer *answer, struct request_outcome 
 		return;
 	if (is_page(answer)) {
 		request_outcome_say(outcome,
-				    "the response is a web page, not one of a profiles "
-				    "endpoint",
+				    "the response is a web page, not one of a profiles endpoint",
 				    NULL, 0);
 		return;
 	}

@@ -445,8 +445,8 @@ int capture_perf_open(const struct capture_opts *opts, struct strbuf *reterr_msg
 	 * as idle CPUs have. */
 	if (!host_pids_are_ours(opts->proc_fd)) {
 		strbuf_append_str(reterr_msg,
-				  "--capture=perf needs the host's PID namespace; in a "
-				  "pod, set hostPID: true; with docker run, --pid=host");
+				  "--capture=perf needs the host's PID namespace; in a pod, set "
+				  "hostPID: true; with docker run, --pid=host");
 		return -EOPNOTSUPP;
 	}
 

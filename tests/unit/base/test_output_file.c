@@ -221,7 +221,8 @@ static void a_reader_that_reads_nothing_is_given_up(void **state)
 	assert_int_equal(output_file_write("out", big, sizeof(big)), -ETIMEDOUT);
 	assert_true(clock_mono_ns() - begin_ns < 2 * OUTPUT_FILE_IDLE_MS * UINT64_C(1000000));
 	output_file_explain("out", -ETIMEDOUT, &message);
-	assert_non_null(strstr(strbuf_str(&message), "the program that reads it has not read for 5 s"));
+	assert_non_null(
+		strstr(strbuf_str(&message), "the program that reads it has not read for 5 s"));
 }
 
 static void on_alarm(int signal_number)

@@ -518,8 +518,7 @@ static void a_message_of_unknown_types_says_which(void **state)
 	put_type(&message, OTHER, COUNT);
 	expect_failure(&message, -ENOENT, "no sample type is known: other/count");
 	put_type(&message, SAMPLES, COUNT); /* of what? */
-	expect_failure(&message, -ENOENT,
-		       "no sample type is known: other/count and others");
+	expect_failure(&message, -ENOENT, "no sample type is known: other/count and others");
 }
 
 static void a_profile_that_takes_much_more_than_its_file_is_refused(void **state)

@@ -215,8 +215,7 @@ static void a_long_answer_is_cut(void **state)
 	assert_delivery(&outcome, OUTCOME_RETRY, "HTTP status 503: busy");
 	outcome = send_told(&opts, "200?body=<&repeat=200000");
 	assert_delivery(&outcome, OUTCOME_DONE,
-			"the response claims success, but is not an OTLP "
-			"response");
+			"the response claims success, but is not an OTLP response");
 	outcome = send_told(&opts, "200?body=<&repeat=9999999");
 	assert_int_equal(outcome.verdict, OUTCOME_RETRY);
 }
