@@ -100,7 +100,7 @@ static int start_monitor(const struct options *options, struct exporters *export
 	if (opts.listen)
 		log_info("serving health and metrics on %s", opts.listen);
 	if (opts.metrics_listen)
-		log_info("serving metrics on %s, for other hosts as well", opts.metrics_listen);
+		log_info("serving metrics on %s", opts.metrics_listen);
 	return 0;
 }
 
@@ -209,10 +209,11 @@ int cmd_agent(const struct options *options)
 	}
 	least_privilege_finish(!agent_perf_reason(agent));
 	const char *endpoint = options->destinations[0].endpoint;
-	log_info("sampling at %u Hz, sending to %.*s%s every %llu s", options->frequency_hz,
-		 (int)strcspn(endpoint, "?#"), endpoint, /* a query may be a key */
-		 exporters_nr(exporters) > 1 ? " and others" : "",
-		 (unsigned long long)(options->export_interval_ns / NSEC_PER_SEC));
+	log_info("sampling at %u Hz, sending to %.*s every %llu s (destinations: %zu)",
+		 options->frequency_hz, (int)strcspn(endpoint, "?#"),
+		 endpoint, /* a query may be a key */
+		 (unsigned long long)(options->export_interval_ns / NSEC_PER_SEC),
+		 exporters_nr(exporters));
 	warn_if_no_target(agent);
 
 	const struct parts parts = { agent, exporters, reload, monitor };

@@ -48,7 +48,7 @@ void describe_target(const struct options *options, struct strbuf *out)
 	append_names(out, start, "container", options->containers.items, options->containers.nr);
 	append_names(out, start, "selector", options->selectors.items, options->selectors.nr);
 	append_names(out, start, "cgroup", options->cgroups.items, options->cgroups.nr);
-	append_names(out, start, "process", options->comms.items, options->comms.nr);
+	append_names(out, start, "processes named", options->comms.items, options->comms.nr);
 	append_numbers(out, start, "pid", &options->pids);
 	append_numbers(out, start, "tid", &options->tids);
 	append_numbers(out, start, "CPU", &options->cpus);

@@ -142,7 +142,8 @@ static int append_truncated_stacks(const struct summary *summary, struct strbuf 
 		return 0;
 	strbuf_appendf(out, "%-*s", HEAD_COLUMNS, "truncated");
 	text_append_share(out, nr_truncated, total);
-	strbuf_appendf(out, "  of stacks: %s%s\n", nr > 1 ? "mostly " : "", ranks[0].label);
+	strbuf_appendf(out, "  of stacks, %sbecause of %s\n", nr > 1 ? "mostly " : "",
+		       ranks[0].label);
 	return 1;
 }
 
@@ -154,9 +155,9 @@ static void append_totals(const struct summary *summary, struct strbuf *out)
 	text_append_count(out, total);
 	strbuf_appendf(out, " %s", profile_type_names(profile->type)->values);
 	if (profile->type == PROFILE_CPU)
-		strbuf_appendf(out, ": %.1f s of CPU time",
+		strbuf_appendf(out, " = %.1f s of CPU time",
 			       (double)total * (double)profile->period / (double)NSEC_PER_SEC);
-	strbuf_appendf(out, " in %.1f s on %" PRIu32 " CPUs, lost ",
+	strbuf_appendf(out, " in %.1f s on %" PRIu32 " CPUs; lost samples: ",
 		       (double)summary->elapsed_ns / (double)NSEC_PER_SEC, summary->nr_cpus);
 	text_append_count(out, summary->nr_lost);
 	if (summary->nr_lost > 0)
@@ -227,7 +228,7 @@ int summary_append(const struct summary *summary, struct strbuf *out)
 	append_totals(summary, out);
 	nr_left -= append_backend(summary, out);
 	int r = append_ranking(summary,
-			       summary->profile->type == PROFILE_CPU ? "CPU time of" : "owned by",
+			       summary->profile->type == PROFILE_CPU ? "top processes" : "owned by",
 			       append_owner, TOP_MAX, out);
 	if (r < 0)
 		return r;
@@ -236,7 +237,7 @@ int summary_append(const struct summary *summary, struct strbuf *out)
 	if (r < 0)
 		return r;
 	nr_left -= (size_t)r;
-	r = append_ranking(summary, "functions, self", append_leaf,
+	r = append_ranking(summary, "top functions", append_leaf,
 			   nr_left < TOP_MAX ? nr_left : TOP_MAX, out);
 	if (r < 0)
 		return r;

@@ -22,7 +22,7 @@ void check_btf(const struct doctor_host *host, struct doctor_report *report)
 
 	snprintf(path, sizeof(path), "%s/kernel/btf/vmlinux", host->sys_dir);
 	if (access(path, R_OK) == 0)
-		doctor_report_ok(report, "kernel types (BTF)", "%s", path);
+		doctor_report_ok(report, "kernel types (BTF)", "found at %s", path);
 	else
 		doctor_add_loss(host, BACKEND_BPF, report, "kernel types (BTF)",
 				"boot a kernel built with CONFIG_DEBUG_INFO_BTF=y; in a "

@@ -66,7 +66,8 @@ static void add_token(const char *path, struct header_list *headers, struct doct
 		doctor_report_add(
 			report, FINDING_FAIL, "token",
 			"see --otlp-token-file: the file must have one token and nothing else",
-			"%s: %s", path, r == -EBADMSG ? "it has no token" : strerror(-r));
+			"%s: %s", path,
+			r == -EBADMSG ? "it does not have exactly one token" : strerror(-r));
 	else
 		add_leak("token", path, report);
 }

@@ -168,7 +168,7 @@ static void add_answer(enum transport_protocol protocol, const char *url,
 			"profiles will wait in memory or in --queue-dir until it accepts them",
 			"%s answers %u: it is busy", url, answer->status);
 	else
-		doctor_report_ok(report, "endpoint", "%s answers an empty request (%s%u)", url,
+		doctor_report_ok(report, "endpoint", "%s responds to an empty request (%s%u)", url,
 				 kind, answer->status);
 }
 

@@ -63,11 +63,12 @@ void check_pid_namespace(const struct doctor_host *host, struct doctor_report *r
 	}
 	target[len] = '\0';
 	if (strcmp(target, HOST_PID_NAMESPACE) == 0)
-		doctor_report_ok(report, "process ids", "the host's");
+		doctor_report_ok(report, "process ids", "this is the host's PID namespace");
 	else
 		doctor_report_add(report, FINDING_WARN, "process ids",
 				  "in a pod, set hostPID: true; with docker run, --pid=host",
-				  "not the host's: functions of user code have no names");
+				  "this is not the host's PID namespace: functions of user code "
+				  "have no names");
 }
 
 /* Appends the words for the number in a line of /proc/self/status, if it has that line. */

@@ -162,8 +162,9 @@ static void report_failure(struct delivery_queue *queue, const char *reason, uin
 
 	if (queue->is_failing && !is_due)
 		return;
-	log_warn("export to %s: %s; retrying in %.1f s, %" PRIu64 " waiting", queue->destination,
-		 reason, (double)wait_ns / (double)NSEC_PER_SEC, waiting.nr_requests);
+	log_warn("export to %s: %s; retrying in %.1f s, %" PRIu64 " requests waiting",
+		 queue->destination, reason, (double)wait_ns / (double)NSEC_PER_SEC,
+		 waiting.nr_requests);
 }
 
 static void drop(struct delivery_queue *queue, uint64_t *counter, const char *reason)

@@ -211,7 +211,8 @@ static void the_target_is_described_in_words(void **state)
 	assert_string_equal(strbuf_str(&out), "whole machine, without namespace kube-system");
 	strbuf_clear(&out);
 	describe_target(&some, &out);
-	assert_string_equal(strbuf_str(&out), "pod shop/cart, process a\\x0ab c, pid 1 2 3 4 …");
+	assert_string_equal(strbuf_str(&out),
+			    "pod shop/cart, processes named a\\x0ab c, pid 1 2 3 4 …");
 }
 
 int main(void)

@@ -123,17 +123,20 @@ static void stacks_that_are_cut_short_are_told_from_one_in_a_hundred_on(void **s
 	(void)state;
 
 	summary.profile = few;
-	expect_summary(&summary, "999 samples: 10.0 s of CPU time in 10.0 s on 2 CPUs, lost 0\n"
-				 "CPU time of     100.0 %  x (host)\n"
-				 "functions, self  99.1 %  hash\n"
-				 "                  0.9 %  [too deep]\n");
+	expect_summary(&summary,
+		       "999 samples = 10.0 s of CPU time in 10.0 s on 2 CPUs; lost samples: 0\n"
+		       "top processes   100.0 %  x (host)\n"
+		       "top functions    99.1 %  hash\n"
+		       "                  0.9 %  [too deep]\n");
 	summary.profile = many;
-	expect_summary(&summary, "1,010 samples: 10.1 s of CPU time in 10.0 s on 2 CPUs, lost 0\n"
-				 "CPU time of     100.0 %  x (host)\n"
-				 "functions, self  98.0 %  hash\n"
-				 "                  1.1 %  [no frame pointer]\n"
-				 "                  0.9 %  [too deep]\n"
-				 "truncated         2.0 %  of stacks: mostly [no frame pointer]\n");
+	expect_summary(
+		&summary,
+		"1,010 samples = 10.1 s of CPU time in 10.0 s on 2 CPUs; lost samples: 0\n"
+		"top processes   100.0 %  x (host)\n"
+		"top functions    98.0 %  hash\n"
+		"                  1.1 %  [no frame pointer]\n"
+		"                  0.9 %  [too deep]\n"
+		"truncated         2.0 %  of stacks, mostly because of [no frame pointer]\n");
 }
 
 static void other_values_are_not_called_cpu_time(void **state)
@@ -148,9 +151,9 @@ static void other_values_are_not_called_cpu_time(void **state)
 	(void)state;
 
 	profile->type = PROFILE_INUSE_SPACE;
-	expect_summary(&summary, "4,096 bytes in 10.0 s on 2 CPUs, lost 0\n"
+	expect_summary(&summary, "4,096 bytes in 10.0 s on 2 CPUs; lost samples: 0\n"
 				 "owned by        100.0 %  x (host)\n"
-				 "functions, self 100.0 %  malloc\n");
+				 "top functions   100.0 %  malloc\n");
 }
 
 static void the_summary_tells_whose_time_it_was_and_where(void **state)
@@ -175,16 +178,17 @@ static void the_summary_tells_whose_time_it_was_and_where(void **state)
 	};
 	(void)state;
 
-	expect_summary(&summary,
-		       "2,000 samples: 20.0 s of CPU time in 10.0 s on 2 CPUs, lost 20 (1.0 %)\n"
-		       "CPU time of      75.0 %  shop/cart-1\n"
-		       "                 12.5 %  pod u2\n"
-		       "                 10.0 %  container 0123456789ab\n"
-		       "                  2.5 %  sshd (host)\n"
-		       "functions, self  72.5 %  hash\n"
-		       "                 25.0 %  copy_page [kernel]\n"
-		       "                  2.5 %  [no stack]\n"
-		       "written         a.svg  b.pb.gz\n");
+	expect_summary(
+		&summary,
+		"2,000 samples = 20.0 s of CPU time in 10.0 s on 2 CPUs; lost samples: 20 (1.0 %)\n"
+		"top processes    75.0 %  shop/cart-1\n"
+		"                 12.5 %  pod u2\n"
+		"                 10.0 %  container 0123456789ab\n"
+		"                  2.5 %  sshd (host)\n"
+		"top functions    72.5 %  hash\n"
+		"                 25.0 %  copy_page [kernel]\n"
+		"                  2.5 %  [no stack]\n"
+		"written         a.svg  b.pb.gz\n");
 }
 
 static void an_empty_profile_is_summed_up_too(void **state)
@@ -193,7 +197,8 @@ static void an_empty_profile_is_summed_up_too(void **state)
 	const struct summary summary = { .profile = profile, .nr_cpus = 1, .columns = 80 };
 	(void)state;
 
-	expect_summary(&summary, "0 samples: 0.0 s of CPU time in 0.0 s on 1 CPUs, lost 0\n");
+	expect_summary(&summary,
+		       "0 samples = 0.0 s of CPU time in 0.0 s on 1 CPUs; lost samples: 0\n");
 }
 
 static void twelve_lines_are_the_most(void **state)
@@ -246,9 +251,10 @@ static void long_and_hostile_names_stay_on_their_line(void **state)
 	const struct summary summary = { .profile = profile, .nr_cpus = 1, .columns = 60 };
 	(void)state;
 
-	expect_summary(&summary, "1 samples: 0.0 s of CPU time in 0.0 s on 1 CPUs, lost 0\n"
-				 "CPU time of     100.0 %  \\x1b[2Jevil\\x0a (host)\n"
-				 "functions, self 100.0 %  std::vector<std::…k(unsigned long&)\n");
+	expect_summary(&summary,
+		       "1 samples = 0.0 s of CPU time in 0.0 s on 1 CPUs; lost samples: 0\n"
+		       "top processes   100.0 %  \\x1b[2Jevil\\x0a (host)\n"
+		       "top functions   100.0 %  std::vector<std::…k(unsigned long&)\n");
 }
 
 struct hint_case {

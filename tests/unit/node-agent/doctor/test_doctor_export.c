@@ -149,7 +149,7 @@ static void a_grpc_server_is_asked_in_its_own_language(void **state)
 		const char *detail, *remedy;
 	} cases[] = {
 		{ "X-Answer: 0", FINDING_OK,
-		  "ProfilesService/Export answers an empty request (gRPC status 0)", "" },
+		  "ProfilesService/Export responds to an empty request (gRPC status 0)", "" },
 		{ "X-Answer: 3?echo=body-bytes", FINDING_OK, "(gRPC status 3)", "" },
 		{ "X-Answer: 14", FINDING_OK, "(gRPC status 14)", "" },
 		{ "X-Answer: 12", FINDING_FAIL, "does not accept profiles",
@@ -237,7 +237,7 @@ static void a_token_is_one_word(void **state)
 	expect_finding(check_endpoints, FINDING_FAIL, "token", "No such file", "--otlp-token-file");
 	for (size_t i = 0; i < array_len(wrong); i++) {
 		assert_int_equal(file_write_atomic(path, wrong[i], strlen(wrong[i])), 0);
-		expect_finding(check_endpoints, FINDING_FAIL, "token", "no token",
+		expect_finding(check_endpoints, FINDING_FAIL, "token", "exactly one token",
 			       "--otlp-token-file");
 	}
 	assert_int_equal(file_write_atomic(path, " s3cret\r\n", 9), 0);
