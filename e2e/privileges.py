@@ -272,7 +272,7 @@ def refused(scene, prefix, *patterns, options=(), **process):
 
 
 def without_a_required_one(scene, missing, options):
-    wanted = rf"root here lacks .*capabilities\.add: \[{missing}\]"
+    wanted = rf"root lacks .*capabilities\.add: \[{missing}\]"
     return (refused(scene, with_capabilities(set(SIX) - {missing}), wanted, options=options)
             + ask_doctor(scene, missing))
 
@@ -323,7 +323,7 @@ def behind_filters(scene, _loads):
         file.write("4\n")
     process = {"preexec_fn": lambda: refuse_call("perf_event_open", errno.EACCES)}
     says = (r"kernel\.perf_event_paranoid", "is 4", r"sysctl kernel\.perf_event_paranoid=2",
-            r"security\.perfEventParanoid: sysctl or sysAdmin", "CAP_SYS_ADMIN")
+            r"security\.perfEventParanoid does either", "CAP_SYS_ADMIN")
     prefix = [*WITH_PARANOID, value, *six]
     faults += refused(scene, prefix, *says, **process)
     report = doctor(scene.binary, prefix, **process)

@@ -195,7 +195,7 @@ def fifo_without_reader(binary, directory):
     os.mkfifo(path)
     with busy_machine():
         outcome = record(binary, "record", "-d", "1", "-o", path)
-    return expect(outcome, (1,), re.escape(path), r"start its reader first")
+    return expect(outcome, (1,), re.escape(path), r"start the reader first")
 
 
 def fifo_with_reader(binary, directory):
