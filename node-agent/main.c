@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* flamelet: whose CPU time it is, on a whole node, pod by pod. */
+/* flamelet: a sampling CPU profiler for Kubernetes nodes and other hosts. */
 #include "base/err.h"
 #include "commands/commands.h"
 #include "k8s/kubelet_worker.h"
@@ -14,7 +14,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* The first one is what `flamelet` without a command does. */
+/* The first one is the default. */
 static const struct command commands[] = {
 	{ "record", COMMAND_RECORD, cmd_record, "profile this machine and write files" },
 	{ "agent", COMMAND_AGENT, cmd_agent, "profile continuously and send the profiles" },
@@ -27,8 +27,7 @@ static const struct command commands[] = {
 	{ "version", COMMAND_VERSION, cmd_version, "print the version" },
 };
 
-/* What the agent starts this program as to have work done by another
- * process; not for people to call. */
+/* Commands of the worker processes that the agent starts. They are not for users. */
 static const struct {
 	const char *name;
 	int (*run)(void); /* returns the exit status */
@@ -59,7 +58,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; argc == 2 && i < array_len(workers); i++) {
 		if (strcmp(argv[1], workers[i].name) != 0)
 			continue;
-		prctl(PR_SET_NAME, workers[i].name); /* else it is the program's */
+		prctl(PR_SET_NAME, workers[i].name); /* for ps and top */
 		return workers[i].run();
 	}
 	hold_standard_descriptors();

@@ -1,5 +1,5 @@
 {{/* SPDX-License-Identifier: Apache-2.0 */}}
-{{/* What whoever installs this should know; the end of NOTES.txt. */}}
+{{/* Warnings for those who install the chart, at the end of NOTES.txt. */}}
 
 {{- define "flamelet.warnings" -}}
 {{- include "flamelet.kubeletWarnings" . }}
@@ -12,7 +12,7 @@
 {{- if not .Values.kubelet.enabled }}
 {{- else if not (include "flamelet.asksKubelet" .) }}
 
-WARNING: names, but no labels, owners and images of pods.
+WARNING: profiles have pod names, but no labels, owners and images of pods.
 {{- if eq .Values.rbac.kubeletAccess "auto" }} Kubernetes {{ .Capabilities.KubeVersion.Version }} cannot grant the list of pods alone
 (nodes/pods, since 1.33). rbac.kubeletAccess=proxy grants far more: to run commands in every container of the cluster.
 {{- else }} rbac.kubeletAccess=none grants no access to the kubelet.
@@ -20,18 +20,18 @@ WARNING: names, but no labels, owners and images of pods.
 {{- else }}
 {{- if and .Values.rbac.create (eq $resource "nodes/proxy") }}
 
-WARNING: rbac.kubeletAccess=proxy. Whoever gets the agents' token can run commands in every container of the cluster.
+WARNING: rbac.kubeletAccess=proxy. Anyone who has the agents' token can run commands in every container of the cluster.
 {{- if include "flamelet.since" (list . "1.33") }} This cluster does not
 need it: set rbac.kubeletAccess=auto.
 {{- end }}
 {{- end }}
 {{- if eq .Values.kubelet.verify "insecure" }}
 
-WARNING: kubelet.verify=insecure. Whoever answers in a kubelet's place gets the agents' token.
+WARNING: kubelet.verify=insecure. A server that impersonates a kubelet gets the agents' token.
 {{- else if eq .Values.kubelet.verify "full" }}
 
-If the doctor or a log says that the kubelet's certificate cannot be verified (kubeadm, kind, minikube: the kubelet has
-signed it itself), add
+If the doctor or a log says that the kubelet's certificate cannot be verified (kubeadm, kind, minikube: it is
+self-signed), add
    --set kubelet.verify=pinned --set kubelet.hostCAFile=/var/lib/kubelet/pki/kubelet.crt
 {{- end }}
 {{- end }}
@@ -41,10 +41,10 @@ signed it itself), add
 {{- range (include "flamelet.destinations" . | fromYaml).items }}
 {{- if eq (.verify | default "") "insecure" }}
 
-WARNING: verify=insecure for {{ .shown }}. Whoever answers in its place gets the profiles, and tokens and headers.
+WARNING: verify=insecure for {{ .shown }}. A server that impersonates it gets the profiles, tokens and headers.
 {{- else if and (regexMatch "^(http|grpc)://" .endpoint) (or (.tokenSecret).name (.headersSecret).name) }}
 
-WARNING: {{ .shown }} is without TLS: the token or headers of its Secret can be read on the way.
+WARNING: {{ .shown }} uses no TLS: others can read the token or headers of its Secret on the network.
 {{- end }}
 {{- end }}
 {{- end }}
@@ -56,7 +56,7 @@ kernel.perf_event_paranoid is set to 2 on each node where it is higher. It stays
 restarts.
 {{- else if eq .Values.security.perfEventParanoid "keep" }}
 
-If an agent's log speaks of kernel.perf_event_paranoid (Debian's and Ubuntu's kernels), add
+If an agent's log mentions kernel.perf_event_paranoid (Debian's and Ubuntu's kernels), add
    --set security.perfEventParanoid=sysctl
 {{- end }}
 {{- if eq .Values.queue.type "hostPath" }}
