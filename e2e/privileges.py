@@ -294,7 +294,7 @@ def finds_all_by_perf(scene, loads, prefix, *patterns, **process):
 def without_bpf(scene, loads):
     """Missing by its capability, or by a filter."""
     without = with_capabilities(set(SIX) - {"BPF"})
-    faults = finds_all_by_perf(scene, loads, without, "CAP_BPF and CAP_PERFMON are required: .*BPF")
+    faults = finds_all_by_perf(scene, loads, without, "CAP_BPF is missing: .*BPF to securityContext")
     faults += finds_all_by_perf(scene, loads, with_capabilities(SIX), "a seccomp filter blocks it",
                                 preexec_fn=lambda: refuse_call("bpf", errno.EPERM))
     return faults
