@@ -103,8 +103,6 @@ static void append_bar(const struct progress *progress, const struct progress_st
 {
 	uint64_t filled = BAR_COLUMNS;
 
-	if (!progress->duration_ns)
-		return;
 	if (state->elapsed_ns < progress->duration_ns)
 		filled = (uint64_t)((double)state->elapsed_ns * BAR_COLUMNS /
 				    (double)progress->duration_ns);

@@ -38,42 +38,18 @@ int entry_list_add(struct entry_list *list, enum option_source source, const str
 	return append(list, &(struct option_entry){ ENTRY_VALUE, source, option, value, where });
 }
 
-/* Appends an entry whose text is a message. */
-static int printf_like(3, 0) append_message(struct entry_list *list, struct option_entry *entry,
-					    const char *format, va_list args)
+int entry_list_add_message(struct entry_list *list, enum entry_kind kind, enum option_source source,
+			   const struct option *option, const char *format, ...)
 {
 	_cleanup_free_ char *text = NULL;
+	va_list args;
 
-	if (vasprintf(&text, format, args) < 0) {
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
 		text = NULL; /* asprintf(3): its content is undefined */
-		return -ENOMEM;
-	}
-	entry->text = text;
-	entry->where = "";
-	return append(list, entry);
-}
-
-int entry_list_refuse(struct entry_list *list, enum option_source source,
-		      const struct option *option, const char *format, ...)
-{
-	struct option_entry entry = { ENTRY_REFUSAL, source, option, NULL, NULL };
-	va_list args;
-
-	va_start(args, format);
-	int r = append_message(list, &entry, format, args);
 	va_end(args);
-	return r;
-}
-
-int entry_list_warn(struct entry_list *list, const char *format, ...)
-{
-	struct option_entry entry = { .kind = ENTRY_WARNING };
-	va_list args;
-
-	va_start(args, format);
-	int r = append_message(list, &entry, format, args);
-	va_end(args);
-	return r;
+	return text ? append(list, &(struct option_entry){ kind, source, option, text, "" })
+		    : -ENOMEM;
 }
 
 void entry_list_shrink(struct entry_list *list, size_t nr)

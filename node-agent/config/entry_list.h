@@ -51,14 +51,19 @@ void entry_list_done(struct entry_list *list);
 int entry_list_add(struct entry_list *list, enum option_source source, const struct option *option,
 		   const char *where, const char *value) must_check;
 
-/* Appends the reason why the load fails. With an option, the refusal does not count when a stronger
- * source sets that option. Errors as above. */
-int entry_list_refuse(struct entry_list *list, enum option_source source,
-		      const struct option *option, const char *format, ...)
-	must_check printf_like(4, 5);
+/* Appends a refusal or a warning. Errors as above. */
+int entry_list_add_message(struct entry_list *list, enum entry_kind kind, enum option_source source,
+			   const struct option *option, const char *format, ...)
+	must_check printf_like(5, 6);
 
-/* Appends a warning. Errors as above. */
-int entry_list_warn(struct entry_list *list, const char *format, ...) must_check printf_like(2, 3);
+/* Appends the reason why the load fails. With an option, the refusal does not count when a stronger
+ * source sets that option. */
+#define entry_list_refuse(list, source, option, ...)                                               \
+	entry_list_add_message((list), ENTRY_REFUSAL, (source), (option), __VA_ARGS__)
+
+/* Appends a warning. */
+#define entry_list_warn(list, ...)                                                                 \
+	entry_list_add_message((list), ENTRY_WARNING, SOURCE_NONE, NULL, __VA_ARGS__)
 
 /* Removes all entries except the first `nr`. */
 void entry_list_shrink(struct entry_list *list, size_t nr);

@@ -235,19 +235,3 @@ int check_attribute(const char *text)
 		       ? 0
 		       : -EINVAL;
 }
-
-int check_output_format(const char *text)
-{
-	static const char *const words[] = { "svg", "pprof", "folded" };
-
-	return find_word(words, array_len(words), text) < 0 ? -EINVAL : 0;
-}
-
-int find_word(const char *const *words, size_t nr_words, const char *text)
-{
-	for (size_t i = 0; i < nr_words; i++) {
-		if (words[i] && strcmp(text, words[i]) == 0)
-			return (int)i;
-	}
-	return -EINVAL;
-}

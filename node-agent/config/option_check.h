@@ -6,11 +6,8 @@
 
 #include "base/err.h"
 
-#include <stddef.h>
-
 int check_any(const char *text) must_check; /* never fails */
 int check_name(const char *text) must_check;
-int check_output_format(const char *text) must_check;
 int check_namespace(const char *text) must_check;
 int check_pod(const char *text) must_check;
 int check_container(const char *text) must_check;
@@ -29,9 +26,5 @@ int check_attribute(const char *text) must_check; /* "key=value" */
 
 /* Checks that a file can be read. Errors: -EINVAL for "", and those of access(2). */
 int check_file(const char *text) must_check;
-
-/* Returns the index of the word that equals the text; skips words that are NULL. Errors: -EINVAL if
- * there is none. */
-int find_word(const char *const *words, size_t nr_words, const char *text) must_check;
 
 #endif

@@ -76,6 +76,11 @@ static int store_numbers(const struct value_type *type, const char *text, void *
 						  .expected = (expected_),                         \
 						  __VA_ARGS__ }
 
+/* The words of a choice or a mask. Their indexes are the values of the enum, or the bits. */
+#define WORDS(...)                                                                                 \
+	.words = (const char *const[]){ __VA_ARGS__ },                                             \
+	.nr_words = array_len(((const char *const[]){ __VA_ARGS__ }))
+
 VALUE(flag, STORE_FLAG, "true or false");
 VALUE(on_off, STORE_BOOL, "on or off");
 VALUE(frequency, STORE_U32, "a number of Hz from 1 to 10000, for example 99", .read = parse_u64,
@@ -86,62 +91,19 @@ VALUE(duration_or_zero, STORE_U64, "0 or a time, for example 500ms, 10s or 2m",
       .read = parse_duration_ns, .max = DURATION_MAX_NS);
 VALUE(memory, STORE_U64, "a size of at least 1M, for example 256M or 1G", .read = parse_bytes,
       .min = UINT64_C(1) << 20, .max = SIZE_MAX / 2);
-/* The words of a choice. Their indexes are the values of the enum. */
-#define CHOICE(words_) .words = (words_), .nr_words = array_len(words_)
 
-static const char *const log_level_words[] = {
-	[LOG_LEVEL_ERROR] = "error",
-	[LOG_LEVEL_WARN] = "warn",
-	[LOG_LEVEL_INFO] = "info",
-	[LOG_LEVEL_DEBUG] = "debug",
-};
-static const char *const verify_words[] = {
-	[HTTP_VERIFY_FULL] = "full",
-	[HTTP_VERIFY_CA_ONLY] = "ca-only",
-	[HTTP_VERIFY_NONE] = "insecure",
-	[HTTP_VERIFY_PINNED] = "pinned",
-};
-/* A kubelet's certificate can be pinned, a destination's cannot. */
-static const char *const destination_verify_words[] = {
-	[HTTP_VERIFY_FULL] = "full",
-	[HTTP_VERIFY_CA_ONLY] = "ca-only",
-	[HTTP_VERIFY_NONE] = "insecure",
-};
-static const char *const demangle_words[] = {
-	[OPTION_DEMANGLE_NONE] = "none",
-	[OPTION_DEMANGLE_SHORT] = "short",
-	[OPTION_DEMANGLE_FULL] = "full",
-};
-static const char *const capture_words[] = {
-	[OPTION_CAPTURE_AUTO] = "auto",
-	[OPTION_CAPTURE_BPF] = "bpf",
-	[OPTION_CAPTURE_PERF] = "perf",
-};
-static const char *const exporter_words[] = {
-	[OPTION_EXPORTER_OTLP] = "otlp",
-	[OPTION_EXPORTER_PYROSCOPE] = "pyroscope",
-};
-static const char *const protocol_words[] = {
-	[OPTION_PROTOCOL_HTTP] = "http/protobuf",
-	[OPTION_PROTOCOL_GRPC] = "grpc",
-};
-static const char *const preset_words[] = {
-	[OPTION_PRESET_STANDARD] = "standard",
-	[OPTION_PRESET_PYROSCOPE] = "pyroscope",
-};
-/* The bits of the mask. */
-static const char *const sample_attribute_words[] = {
-	"thread.name", "cpu.logical_number", "flamelet.cgroup.id",
-	"thread.id",   "process.pid",	     "container.id",
-};
-static const char *const compression_words[] = { [false] = "none", [true] = "gzip" };
-static const char *const payload_words[] = { [false] = "none", [true] = "pprof" };
-static const char *const export_time_words[] = { [false] = "recorded", [true] = "now" };
-
-VALUE(log_level, STORE_CHOICE, "error, warn, info or debug", CHOICE(log_level_words));
-VALUE(verify, STORE_CHOICE, "full, ca-only, pinned or insecure", CHOICE(verify_words));
-VALUE(demangle, STORE_CHOICE, "none, short or full", CHOICE(demangle_words));
-VALUE(capture, STORE_CHOICE, "auto, bpf or perf", CHOICE(capture_words));
+VALUE(log_level, STORE_CHOICE, "error, warn, info or debug",
+      WORDS([LOG_LEVEL_ERROR] = "error", [LOG_LEVEL_WARN] = "warn", [LOG_LEVEL_INFO] = "info",
+	    [LOG_LEVEL_DEBUG] = "debug"));
+VALUE(verify, STORE_CHOICE, "full, ca-only, pinned or insecure",
+      WORDS([HTTP_VERIFY_FULL] = "full", [HTTP_VERIFY_CA_ONLY] = "ca-only",
+	    [HTTP_VERIFY_NONE] = "insecure", [HTTP_VERIFY_PINNED] = "pinned"));
+VALUE(demangle, STORE_CHOICE, "none, short or full",
+      WORDS([OPTION_DEMANGLE_NONE] = "none", [OPTION_DEMANGLE_SHORT] = "short",
+	    [OPTION_DEMANGLE_FULL] = "full"));
+VALUE(capture, STORE_CHOICE, "auto, bpf or perf",
+      WORDS([OPTION_CAPTURE_AUTO] = "auto", [OPTION_CAPTURE_BPF] = "bpf",
+	    [OPTION_CAPTURE_PERF] = "perf"));
 VALUE(stack_bytes, STORE_U32, "a multiple of 8 from 1024 to 65528 bytes, for example 32K",
       .read = parse_bytes, .min = 1024, .max = STACK_MAX_BYTES, .unit = 8);
 VALUE(pids, STORE_NUMBERS, "process or thread ids from 1 to 4194304, for example 1234,5678",
@@ -179,40 +141,56 @@ VALUE(header, STORE_STRINGS, "an HTTP header like \"Name: value\"", .is_secret =
 VALUE(file, STORE_STRING, "the path of a file that can be read", .check = check_file);
 VALUE(directory, STORE_STRING, "an absolute path", .check = check_directory);
 VALUE(output, STORE_STRINGS, "a file name, for example out.svg", .check = check_name);
-VALUE(output_format, STORE_STRING, "svg, pprof or folded", .check = check_output_format);
+VALUE(output_format, STORE_STRING, "svg, pprof or folded", WORDS("svg", "pprof", "folded"));
 VALUE(name, STORE_STRING, "printable characters", .check = check_name);
 
 VALUE(endpoint, STORE_STRING,
       "http://HOST:4318, https://HOST/PATH, or, without a path, grpc://HOST:4317 or "
       "grpcs://HOST:4317",
       .check = check_endpoint);
-VALUE(exporter, STORE_CHOICE, "otlp or pyroscope", CHOICE(exporter_words));
-VALUE(protocol, STORE_CHOICE, "http/protobuf or grpc", CHOICE(protocol_words));
-VALUE(compression, STORE_EITHER, "gzip or none", CHOICE(compression_words));
+VALUE(exporter, STORE_CHOICE, "otlp or pyroscope",
+      WORDS([OPTION_EXPORTER_OTLP] = "otlp", [OPTION_EXPORTER_PYROSCOPE] = "pyroscope"));
+VALUE(protocol, STORE_CHOICE, "http/protobuf or grpc",
+      WORDS([OPTION_PROTOCOL_HTTP] = "http/protobuf", [OPTION_PROTOCOL_GRPC] = "grpc"));
+VALUE(compression, STORE_EITHER, "gzip or none", WORDS([false] = "none", [true] = "gzip"));
 VALUE(tenant, STORE_STRING, "1 to 150 printable characters without blanks", .check = check_tenant);
+/* A destination's certificate cannot be pinned. */
 VALUE(destination_verify, STORE_CHOICE, "full, ca-only or insecure",
-      CHOICE(destination_verify_words));
-VALUE(preset, STORE_CHOICE, "standard or pyroscope", CHOICE(preset_words));
+      WORDS([HTTP_VERIFY_FULL] = "full", [HTTP_VERIFY_CA_ONLY] = "ca-only",
+	    [HTTP_VERIFY_NONE] = "insecure"));
+VALUE(preset, STORE_CHOICE, "standard or pyroscope",
+      WORDS([OPTION_PRESET_STANDARD] = "standard", [OPTION_PRESET_PYROSCOPE] = "pyroscope"));
 VALUE(attribute, STORE_STRINGS, "KEY=VALUE", .check = check_attribute);
 VALUE(attribute_key, STORE_WORDS, "keys of attributes, for example process.pid or k8s.pod.label.*",
       .check = check_label_key);
 VALUE(sample_attributes, STORE_MASK,
       "thread.name, thread.id, cpu.logical_number, flamelet.cgroup.id, process.pid "
       "or container.id; or all, none or preset",
-      CHOICE(sample_attribute_words));
+      WORDS("thread.name", "cpu.logical_number", "flamelet.cgroup.id", "thread.id", "process.pid",
+	    "container.id"));
 VALUE(value_limit, STORE_U32, "a number from 1 to 10000, for example 1000", .read = parse_u64,
       .min = 1, .max = 10000);
-VALUE(payload, STORE_EITHER, "none or pprof", CHOICE(payload_words));
+VALUE(payload, STORE_EITHER, "none or pprof", WORDS([false] = "none", [true] = "pprof"));
 VALUE(request_bytes, STORE_U64, "a size from 64K to 64M, for example 3584K", .read = parse_bytes,
       .min = UINT64_C(64) << 10, .max = UINT64_C(64) << 20);
 VALUE(destination, STORE_STRINGS, "the path of a file that can be read", .check = check_file);
-VALUE(export_time, STORE_EITHER, "recorded or now", CHOICE(export_time_words));
+VALUE(export_time, STORE_EITHER, "recorded or now", WORDS([false] = "recorded", [true] = "now"));
 
 VALUE(word, STORE_STRINGS, "any text", .check = check_any);
 
+/* Returns the index of the word that equals the text. Errors: -EINVAL if there is none. */
+static int find_word(const struct value_type *type, const char *text)
+{
+	for (size_t i = 0; i < type->nr_words; i++) {
+		if (type->words[i] && strcmp(text, type->words[i]) == 0)
+			return (int)i;
+	}
+	return -EINVAL;
+}
+
 static int store_string(const struct value_type *type, const char *text, char **field)
 {
-	int r = type->check(text);
+	int r = type->words ? find_word(type, text) : type->check(text);
 	if (r < 0)
 		return r;
 
@@ -239,7 +217,7 @@ static int add_bit(const struct value_type *type, const char *word, unsigned int
 	else if (strcmp(word, "all") == 0)
 		*mask |= (1u << type->nr_words) - 1;
 	else if (strcmp(word, "none") != 0) {
-		int r = find_word(type->words, type->nr_words, word);
+		int r = find_word(type, word);
 
 		if (r < 0)
 			return r;
@@ -270,7 +248,7 @@ static int store_words(const struct value_type *type, const char *text, void *fi
 
 static int store_choice(const struct value_type *type, const char *text, void *field)
 {
-	int r = find_word(type->words, type->nr_words, text);
+	int r = find_word(type, text);
 
 	if (r < 0)
 		return r;

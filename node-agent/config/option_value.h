@@ -29,7 +29,7 @@ struct value_type {
 	enum value_storage storage;
 	bool is_secret; /* never repeated in a message */
 
-	/* Strings. */
+	/* Strings without `words`. */
 	int (*check)(const char *text);
 
 	/* Numbers. */
@@ -38,7 +38,7 @@ struct value_type {
 	uint64_t unit; /* the number is a multiple of it; 0: any number */
 	bool has_ranges; /* "N-M" in a list stands for all numbers from N to M */
 
-	/* Choices and masks. NULL elements stand for values without a word. */
+	/* Choices, masks and strings. NULL elements stand for values without a word. */
 	const char *const *words;
 	size_t nr_words;
 };
