@@ -37,6 +37,7 @@ static uint64_t choose_seed(const struct unwind_tables *tables)
 int unwind_tables_start(const struct unwind_tables_opts *opts, struct unwind_tables **ret_tables)
 {
 	_cleanup_(unwind_tables_stopp) struct unwind_tables *tables = calloc(1, sizeof(*tables));
+	size_t max_bytes = TABLES_SHARE(opts->max_bytes);
 
 	if (!tables)
 		return -ENOMEM;
@@ -51,13 +52,21 @@ int unwind_tables_start(const struct unwind_tables_opts *opts, struct unwind_tab
 	const struct table_slots_opts slots_opts = {
 		.memory = opts->memory,
 		.arena = tables->arena,
-		.cache = tables->cache,
-		.debug_dir = opts->debug_dir,
-		.hash_seed = choose_seed(tables),
-		.max_bytes = TABLES_SHARE(opts->max_bytes),
-		.pool = opts->memory->pool,
+		.max_bytes = max_bytes,
 	};
-	r = table_slots_start(&slots_opts, &tables->slots);
+	r = table_slots_new(&slots_opts, &tables->slots);
+	if (r < 0)
+		return r;
+	const struct table_thread_opts thread_opts = {
+		.slots = tables->slots,
+		.cache = tables->cache,
+		.capabilities = opts->memory->capabilities,
+		.client.debug_dir = opts->debug_dir,
+		.client.max_table_bytes = max_bytes < TABLE_MAX_BYTES ? max_bytes : TABLE_MAX_BYTES,
+		.client.hash_seed = choose_seed(tables),
+		.client.pool = opts->memory->pool,
+	};
+	r = table_thread_start(&thread_opts, &tables->thread);
 	if (r == 0)
 		*ret_tables = take_ptr(tables);
 	return r;
@@ -67,7 +76,8 @@ void unwind_tables_stop(struct unwind_tables *tables)
 {
 	if (!tables)
 		return;
-	table_slots_stop(tables->slots);
+	table_thread_stop(tables->thread);
+	table_slots_free(tables->slots);
 	mapping_tables_free(tables->mapping_tables);
 	unwind_arena_close(tables->arena);
 	row_cache_close(tables->cache);

@@ -9,6 +9,7 @@
 #include "unwind/file/row_cache.h"
 #include "unwind/tables/mapping_tables.h"
 #include "unwind/tables/table_slots.h"
+#include "unwind/tables/table_thread.h"
 #include "unwind/tables/unwind_arena.h"
 
 #include <stddef.h>
@@ -24,6 +25,7 @@ struct unwind_tables {
 	struct unwind_arena *arena;
 	struct row_cache *cache; /* NULL without a directory */
 	struct table_slots *slots;
+	struct table_thread *thread;
 	struct mapping_tables *mapping_tables;
 };
 
@@ -34,8 +36,8 @@ struct unwind_tables_stats {
 	struct mapping_tables_stats mapping_tables;
 };
 
-/* A cache directory that cannot be used is a warning. Errors: those of table_slots_start() and
- * unwind_arena_new(). */
+/* A cache directory that cannot be used is a warning. Errors: those of table_slots_new(),
+ * table_thread_start() and unwind_arena_new(). */
 int unwind_tables_start(const struct unwind_tables_opts *opts, struct unwind_tables **ret_tables)
 	must_check;
 void unwind_tables_stop(struct unwind_tables *tables);

@@ -63,6 +63,11 @@ bool slot_map_has(const struct slot_map *map, uint32_t slot)
 	return slot < map->end && map->slots[slot].state != SLOT_FREE;
 }
 
+bool slot_map_is_claimed(const struct slot_map *map, struct slot_claim claim)
+{
+	return map->slots[claim.slot].generation == claim.generation;
+}
+
 bool slot_map_begin_reclaim(struct slot_map *map)
 {
 	map->leaving = map->limbo;

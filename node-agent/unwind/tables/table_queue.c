@@ -56,14 +56,14 @@ bool table_queue_next(struct table_queue *queue,
 void table_queue_want(struct table_queue *queue, uint32_t slot)
 {
 	for (size_t i = 0; i < queue->nr_files; i++)
-		if (queue->files[i].slot == slot && queue->files[i].nr_wanted < UINT64_MAX)
+		if (queue->files[i].claim.slot == slot && queue->files[i].nr_wanted < UINT64_MAX)
 			queue->files[i].nr_wanted++;
 }
 
 void table_queue_remove(struct table_queue *queue, uint32_t slot)
 {
 	for (size_t i = 0; i < queue->nr_files; i++) {
-		if (queue->files[i].slot != slot)
+		if (queue->files[i].claim.slot != slot)
 			continue;
 		close(queue->files[i].fd);
 		remove_at(queue, i);

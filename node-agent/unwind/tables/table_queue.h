@@ -5,6 +5,7 @@
 #define UNWIND_TABLES_TABLE_QUEUE_H
 
 #include "base/err.h"
+#include "unwind/tables/slot_map.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,11 +14,11 @@
 #define TABLE_QUEUE_MAX 1024
 
 struct waiting_file {
-	uint64_t nr_wanted; /* how often samples wanted it since it waits */
+	uint64_t nr_wanted; /* number of samples that needed it while it waited */
 	uint64_t owner; /* see worker/worker_lanes.h */
-	uint32_t slot;
+	struct slot_claim claim;
 	int fd; /* owned */
-	bool is_slow; /* it is to be read in the slow lane */
+	bool is_slow; /* must be read in the slow lane */
 };
 
 struct table_queue {
@@ -25,20 +26,21 @@ struct table_queue {
 	size_t nr_files;
 };
 
-/* Closes what still waits. */
+/* Closes the files that still wait. */
 void table_queue_done(struct table_queue *queue);
 
 /* Takes file->fd over unless it fails. Errors: -ENOSPC. */
 int table_queue_add(struct table_queue *queue, const struct waiting_file *file) must_check;
 
-/* Takes the next one out of those that may be read now; its descriptor is the caller's from then
- * on. `rank` tells a file's rank, or a negative number when it may not be read now. False when
- * there is none. */
+/* Removes the next file that may be read now; its descriptor is the caller's from then on. `rank`
+ * returns a file's rank, or a negative number if it may not be read now. Returns false if there is
+ * no such file. */
 bool table_queue_next(struct table_queue *queue,
 		      int (*rank)(const struct waiting_file *file, void *data), void *data,
 		      struct waiting_file *ret_file);
 
-/* These do nothing when the slot does not wait. */
+/* Counts a sample that needed the slot's file; removes and closes the file. Both do nothing if it
+ * does not wait. */
 void table_queue_want(struct table_queue *queue, uint32_t slot);
 void table_queue_remove(struct table_queue *queue, uint32_t slot);
 

@@ -1,309 +1,224 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The thread "unwind": takes files out of the queue, has workers tell what their tables depend
- * on, gets these from the arena, the cache or the worker, and sets the slots. In between it
- * turns the clock and gives back what was freed. It reads no file itself, and waits for no
- * worker: each lane has a file.
+/* Workers read a file in two steps: first for the key of its table; then for the table, unless the
+ * arena or the cache has one with this key. The thread waits for all worker lanes at once, and each
+ * lane has a file of its own.
  *
- * While a file is read, the slot may be removed and even become another file's: its generation
- * tells. */
-#include "unwind/tables/table_state.h"
+ * While a file is read, its slot may be removed and even become another file's; then the slot's
+ * claim (slot_map.h) is void. */
+#include "unwind/tables/table_thread.h"
 
+#include "base/capabilities.h"
 #include "base/clock.h"
 #include "base/heartbeat.h"
+#include "base/thread.h"
 
+#include <pthread.h>
+#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #define CHORES_NS NSEC_PER_SEC
 #define HEARTBEAT_MAX_NS (60 * NSEC_PER_SEC)
 
-static void count_built(struct table_slots *slots, const struct unwind_losses *losses)
-{
-	pthread_mutex_lock(&slots->lock);
-	slots->stats.nr_built++;
-	slots->stats.nr_bad_entries += losses->nr_bad_entries;
-	slots->stats.nr_unsupported_rules += losses->nr_unsupported_rules;
-	pthread_mutex_unlock(&slots->lock);
-}
+/* A file that is being read. */
+struct job {
+	struct waiting_file file; /* its fd is owned */
+	struct elf_rows_key key; /* set when the worker has reported it */
+};
 
-static bool find_stored(struct table_slots *slots, const struct elf_rows_key *key,
-			uint32_t *ret_number)
-{
-	pthread_mutex_lock(&slots->lock);
-	uint32_t number = table_store_find(&slots->store, key);
-	if (number) {
-		slots->stats.nr_shared++;
-		*ret_number = number;
-	}
-	pthread_mutex_unlock(&slots->lock);
-	return number != 0;
-}
+struct table_thread {
+	struct table_slots *slots; /* borrowed */
+	struct row_cache *cache; /* borrowed; NULL: none */
+	struct rows_client *client; /* owned */
+	pthread_t pthread;
+	bool is_running;
+	bool is_stopping; /* atomic */
+	struct job jobs[WORKER_NR_LANES];
+	uint64_t next_chores_ns;
+};
 
-/* Whether the table whose key has come is there already, in the arena or in the cache. */
-static int find_table(struct table_slots *slots, const struct table_job *job, uint32_t *ret_number)
+/* Gives the slot the table whose key has come, if it is in the arena or the cache. Errors: -ENOENT
+ * it is in neither; those of table_slots_load(). */
+static int find_table(struct table_thread *thread, const struct job *job)
 {
 	_cleanup_(row_table_bytes_done) struct row_table_bytes table = { 0 };
 
-	if (find_stored(slots, &job->key, ret_number))
+	if (table_slots_share(thread->slots, job->file.claim, &job->key))
 		return 0;
-	if (!slots->opts.cache || row_cache_get(slots->opts.cache, &job->key, &table) < 0)
+	if (!thread->cache || row_cache_get(thread->cache, &job->key, &table) < 0)
 		return -ENOENT;
-	return table_job_store(slots, job, &table, ret_number);
+	return table_slots_load(thread->slots, job->file.claim, &job->key, &table);
 }
 
-/* Errors: -EAGAIN no room. */
-static int keep_table(struct table_slots *slots, const struct table_job *job,
-		      const struct rows_result *result, uint32_t *ret_number)
+static int keep_table(struct table_thread *thread, const struct job *job,
+		      const struct rows_result *result)
 {
-	count_built(slots, &result->losses);
-	if (slots->opts.cache)
-		row_cache_put(slots->opts.cache, &job->key, &result->table);
-	return table_job_store(slots, job, &result->table, ret_number);
+	table_slots_count_built(thread->slots, &result->losses);
+	if (thread->cache)
+		row_cache_put(thread->cache, &job->key, &result->table);
+	return table_slots_load(thread->slots, job->file.claim, &job->key, &result->table);
 }
 
-static void set_loaded(struct table_slots *slots, const struct table_job *job, uint32_t number)
-{
-	struct stored_table *table = table_store_get(&slots->store, number);
-	struct slot *slot = &slots->map.slots[job->file.slot];
-
-	slot->state = SLOT_LOADED;
-	slot->table = number;
-	table->nr_slots++;
-	slot_map_set_unit(&slots->map, job->file.slot, table->unit);
-}
-
-static void set_without_cfi(struct table_slots *slots, const struct table_job *job,
-			    uint64_t *counter)
-{
-	slots->map.slots[job->file.slot].state = SLOT_WITHOUT_CFI;
-	slot_map_set_unit(&slots->map, job->file.slot, TABLE_WITHOUT_CFI);
-	(*counter)++;
-}
-
-/* A file that no sample needed yet has not been tried in vain: it is asked for as soon as one
- * does. */
-static void set_refused(struct table_slots *slots, const struct table_job *job)
-{
-	table_slots_set_evicted(slots, job->file.slot);
-	if (slot_map_get_used(&slots->map, job->file.slot) == 0)
-		slots->map.slots[job->file.slot].retry_ns = 0;
-	slots->stats.nr_refused++;
-}
-
-static void set_result(struct table_slots *slots, const struct table_job *job, int r,
-		       uint32_t number)
-{
-	switch (r) {
-	case 0:
-		set_loaded(slots, job, number);
-		break;
-	case -ENODATA:
-		set_without_cfi(slots, job, &slots->stats.nr_without_cfi);
-		break;
-	case -EBADMSG:
-		set_without_cfi(slots, job, &slots->stats.nr_bad_files);
-		break;
-	case -ENOSPC:
-		set_without_cfi(slots, job, &slots->stats.nr_over_limit);
-		break;
-	case -EAGAIN:
-		set_refused(slots, job);
-		break;
-	default:
-		table_slots_set_evicted(slots, job->file.slot);
-		slots->stats.nr_failures++;
-		break;
-	}
-}
-
-/* Whether it is worth another try, and is in the queue for that. */
-static bool is_read_again(struct table_slots *slots, const struct table_job *job,
-			  const struct rows_result *result)
+static void end_job(struct table_thread *thread, const struct job *job,
+		    const struct rows_result *result, int r)
 {
 	struct waiting_file file = job->file;
 
-	if (!result->is_for_slow_lane && !result->is_for_later)
-		return false;
 	file.is_slow = result->is_for_slow_lane;
-	if (!table_job_find_slot(slots, job) || table_queue_add(&slots->queue, &file) < 0)
-		return false;
-	slots->map.slots[file.slot].state = SLOT_WAITING;
-	slots->stats.nr_again += file.is_slow;
-	return true;
+	if ((result->is_for_slow_lane || result->is_for_later) &&
+	    table_slots_retry(thread->slots, &file))
+		return;
+	table_slots_end(thread->slots, &job->file, r);
 }
 
-/* The caller holds the lock. */
-static void end_job(struct table_slots *slots, struct table_job *job, int r, uint32_t number)
+/* Takes the next step with a lane's file. */
+static void handle_result(struct table_thread *thread, enum worker_lane lane,
+			  const struct rows_result *result)
 {
-	if (table_job_find_slot(slots, job))
-		set_result(slots, job, r, number);
-	close(job->file.fd);
-	*job = (struct table_job){ .file.fd = -EBADF };
-	slots->nr_loading--;
-}
-
-/* What has come of a lane's file: does what is next. The caller does not hold the lock. */
-static void handle_result(struct table_slots *slots, enum worker_lane lane,
-			  struct rows_result *result)
-{
-	struct table_job *job = &slots->jobs[lane];
-	uint32_t number = 0;
+	struct job *job = &thread->jobs[lane];
 	int r = result->error;
 
 	if (r == 0 && !result->has_table) {
 		job->key = result->key;
-		r = find_table(slots, job, &number);
+		r = find_table(thread, job);
 		if (r == -ENOENT) {
-			rows_client_build(slots->client, lane);
+			rows_client_build(thread->client, lane);
 			return;
 		}
 	} else if (r == 0) {
-		r = keep_table(slots, job, result, &number);
+		r = keep_table(thread, job, result);
 	}
-	rows_client_end(slots->client, lane);
-	pthread_mutex_lock(&slots->lock);
-	if (is_read_again(slots, job, result)) {
-		*job = (struct table_job){ .file.fd = -EBADF };
-		slots->nr_loading--;
-	} else {
-		end_job(slots, job, r, number);
-	}
-	pthread_cond_broadcast(&slots->idle);
-	pthread_mutex_unlock(&slots->lock);
+	rows_client_end(thread->client, lane);
+	end_job(thread, job, result, r);
 }
 
-static void look_at_lanes(struct table_slots *slots)
+static void count_work(struct table_thread *thread, uint64_t cpu_ns)
+{
+	struct worker_stats worker = rows_client_get_stats(thread->client);
+
+	table_slots_count_work(thread->slots, cpu_ns, &worker);
+}
+
+static void look_at_lanes(struct table_thread *thread)
 {
 	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++) {
 		struct rows_result result;
 
-		if (!rows_client_is_busy(slots->client, lane) ||
-		    !rows_client_take(slots->client, lane, &result))
+		if (!rows_client_is_busy(thread->client, lane) ||
+		    !rows_client_take(thread->client, lane, &result))
 			continue;
-		handle_result(slots, lane, &result);
+		handle_result(thread, lane, &result);
 		row_table_bytes_done(&result.table);
 	}
 }
 
-/* The caller holds the lock, which is released while workers are waited for. */
-static void do_jobs(struct table_slots *slots)
+/* Waits for workers and for new files, and does what is next with the files that are read. */
+static void do_jobs(struct table_thread *thread)
 {
-	uint64_t until = slots->next_chores_ns;
+	int wake_fd = table_slots_wake_fd(thread->slots);
+	uint64_t start_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 	eventfd_t nr_wakes;
 
-	pthread_mutex_unlock(&slots->lock);
-	uint64_t start_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
-	rows_client_wait(slots->client, slots->wake_fd, until);
-	(void)eventfd_read(slots->wake_fd, &nr_wakes);
-	look_at_lanes(slots);
-	uint64_t end_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
-	pthread_mutex_lock(&slots->lock);
-	slots->stats.build_ns += end_ns - start_ns;
+	rows_client_wait(thread->client, wake_fd, thread->next_chores_ns);
+	(void)eventfd_read(wake_fd, &nr_wakes);
+	look_at_lanes(thread);
+	count_work(thread, clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns);
 }
 
-static enum worker_lane choose_lane(struct table_slots *slots, const struct waiting_file *file)
+static enum worker_lane choose_lane(struct table_thread *thread, const struct waiting_file *file)
 {
-	return file->is_slow ? WORKER_LANE_SLOW : rows_client_choose(slots->client, file->owner);
+	return file->is_slow ? WORKER_LANE_SLOW : rows_client_choose(thread->client, file->owner);
 }
 
-/* In the order of the fast lane; negative while the file's lane is busy. */
+/* Ranks files as the fast lane does; negative while the file's lane is busy. */
 static int rank_file(const struct waiting_file *file, void *data)
 {
-	struct table_slots *slots = data;
-	enum worker_lane lane = choose_lane(slots, file);
+	struct table_thread *thread = data;
+	enum worker_lane lane = choose_lane(thread, file);
 
-	if (rows_client_is_busy(slots->client, lane))
+	if (rows_client_is_busy(thread->client, lane))
 		return -1;
-	return lane == WORKER_LANE_FAST ? (int)rows_client_rank(slots->client, file->owner) : 0;
+	return lane == WORKER_LANE_FAST ? (int)rows_client_rank(thread->client, file->owner) : 0;
 }
 
-/* The caller holds the lock. Returns whether there was one to begin. */
-static bool begin_job(struct table_slots *slots)
+/* Begins to read the next file. Returns false if there is none. */
+static bool begin_job(struct table_thread *thread)
 {
 	struct waiting_file file;
 
-	if (slots->nr_loading == WORKER_NR_LANES ||
-	    !table_queue_next(&slots->queue, rank_file, slots, &file))
+	if (!table_slots_next(thread->slots, rank_file, thread, &file))
 		return false;
-	struct slot *slot = &slots->map.slots[file.slot];
-	enum worker_lane lane = choose_lane(slots, &file);
-
-	slot->state = SLOT_LOADING;
-	slots->jobs[lane] = (struct table_job){ .file = file, .generation = slot->generation };
-	slots->nr_loading++;
-	pthread_mutex_unlock(&slots->lock);
-	rows_client_begin(slots->client, lane, file.fd, file.owner);
-	pthread_mutex_lock(&slots->lock);
+	enum worker_lane lane = choose_lane(thread, &file);
+	thread->jobs[lane] = (struct job){ .file = file };
+	rows_client_begin(thread->client, lane, file.fd, file.owner);
 	return true;
 }
 
-static void advance_clock(struct table_slots *slots, uint64_t now)
+static void do_chores(struct table_thread *thread, uint64_t now)
 {
-	uint32_t clock = slot_map_clock(&slots->map) + 1;
-
-	slot_map_set_used(&slots->map, 0, clock);
-	slot_map_set_used(&slots->map, slots->vdso, clock);
-	slots->next_tick_ns = now + slots->opts.clock_ns;
+	rows_client_tidy(thread->client);
+	count_work(thread, 0);
+	table_slots_tidy(thread->slots, now);
+	thread->next_chores_ns = now + CHORES_NS;
 }
 
-/* The caller holds the lock, which is released while unwinders are waited for. */
-static void do_chores(struct table_slots *slots, uint64_t now)
-{
-	bool is_over = false;
-
-	if (now >= slots->next_tick_ns)
-		advance_clock(slots, now);
-	bool has_limbo = slot_map_begin_reclaim(&slots->map);
-	pthread_mutex_unlock(&slots->lock);
-	rows_client_tidy(slots->client);
-	struct worker_stats worker = rows_client_get_stats(slots->client);
-	if (has_limbo)
-		is_over = unwind_arena_wait(slots->opts.arena) == 0;
-	else
-		unwind_arena_reclaim(slots->opts.arena);
-	pthread_mutex_lock(&slots->lock);
-	slots->stats.worker = worker;
-	slot_map_end_reclaim(&slots->map, is_over);
-	slots->next_chores_ns = now + CHORES_NS;
-}
-
-static void wait_for_work(struct table_slots *slots)
-{
-	struct timespec until = clock_timespec(slots->next_chores_ns);
-
-	pthread_cond_timedwait(&slots->changed, &slots->lock, &until);
-}
-
-static void give_up_jobs(struct table_slots *slots)
+static void give_up_jobs(struct table_thread *thread)
 {
 	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++) {
-		if (!rows_client_is_busy(slots->client, lane))
+		if (!rows_client_is_busy(thread->client, lane))
 			continue;
-		rows_client_end(slots->client, lane);
-		close(slots->jobs[lane].file.fd);
+		rows_client_end(thread->client, lane);
+		close(thread->jobs[lane].file.fd);
 	}
 }
 
-void *table_thread_run(void *data)
+static void *run(void *data)
 {
-	struct table_slots *slots = data;
+	struct table_thread *thread = data;
 
 	heartbeat_begin("unwind", HEARTBEAT_MAX_NS);
-	pthread_mutex_lock(&slots->lock);
-	while (!slots->is_stopping) {
+	while (!__atomic_load_n(&thread->is_stopping, __ATOMIC_ACQUIRE)) {
 		heartbeat_beat();
 		uint64_t now = clock_mono_ns();
 
-		if (now >= slots->next_chores_ns)
-			do_chores(slots, now);
-		else if (begin_job(slots))
-			continue;
-		else if (slots->nr_loading > 0)
-			do_jobs(slots);
-		else
-			wait_for_work(slots);
+		if (now >= thread->next_chores_ns)
+			do_chores(thread, now);
+		else if (!begin_job(thread))
+			do_jobs(thread);
 	}
-	pthread_mutex_unlock(&slots->lock);
-	give_up_jobs(slots);
+	give_up_jobs(thread);
 	return NULL;
+}
+
+int table_thread_start(const struct table_thread_opts *opts, struct table_thread **ret_thread)
+{
+	_cleanup_(table_thread_stopp) struct table_thread *thread = calloc(1, sizeof(*thread));
+
+	if (!thread)
+		return -ENOMEM;
+	thread->slots = opts->slots;
+	thread->cache = opts->cache;
+	int r = rows_client_new(&opts->client, &thread->client);
+	if (r < 0)
+		return r;
+	r = thread_start("unwind", opts->capabilities | CAPABILITY(DAC_READ_SEARCH), run, thread,
+			 &thread->pthread);
+	if (r < 0)
+		return r;
+	thread->is_running = true;
+	*ret_thread = take_ptr(thread);
+	return 0;
+}
+
+void table_thread_stop(struct table_thread *thread)
+{
+	if (!thread)
+		return;
+	if (thread->is_running) {
+		__atomic_store_n(&thread->is_stopping, true, __ATOMIC_RELEASE);
+		(void)eventfd_write(table_slots_wake_fd(thread->slots), 1);
+		pthread_join(thread->pthread, NULL);
+	}
+	rows_client_free(thread->client);
+	free(thread);
 }

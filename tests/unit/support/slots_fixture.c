@@ -25,13 +25,19 @@ int slots_fixture_set_up(void **state)
 	return 0;
 }
 
+void slots_fixture_stop(struct slots_fixture *fixture)
+{
+	table_thread_stop(take_ptr(fixture->thread));
+	table_slots_free(take_ptr(fixture->slots));
+	unwind_arena_close(take_ptr(fixture->arena));
+}
+
 int slots_fixture_tear_down(void **state)
 {
 	struct slots_fixture *fixture = *state;
 
 	rows_standin_shut(false);
-	table_slots_stop(fixture->slots);
-	unwind_arena_close(fixture->arena);
+	slots_fixture_stop(fixture);
 	arena_fixture_close(&fixture->maps);
 	free(fixture);
 	return 0;
@@ -47,7 +53,15 @@ void slots_fixture_start_with(struct slots_fixture *fixture, struct table_slots_
 		opts.max_bytes = 16 * ARENA_CHUNK_BYTES;
 	if (opts.clock_ns == 0)
 		opts.clock_ns = HUNDRED_YEARS_NS;
-	assert_int_equal(table_slots_start(&opts, &fixture->slots), 0);
+	assert_int_equal(table_slots_new(&opts, &fixture->slots), 0);
+
+	const struct table_thread_opts thread_opts = {
+		.slots = fixture->slots,
+		.cache = fixture->cache,
+		.capabilities = fixture->maps.memory->capabilities,
+		.client.max_table_bytes = opts.max_bytes,
+	};
+	assert_int_equal(table_thread_start(&thread_opts, &fixture->thread), 0);
 }
 
 void slots_fixture_start(struct slots_fixture *fixture, struct table_slots_opts opts)

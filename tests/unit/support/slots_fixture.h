@@ -6,7 +6,7 @@
 
 #include "arena_fixture.h"
 #include "rows_standin.h"
-#include "unwind/tables/table_slots.h"
+#include "unwind/tables/table_thread.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -18,17 +18,20 @@ struct slots_fixture {
 	struct arena_fixture maps;
 	struct table_slot *shared; /* as programs see it */
 	struct unwind_arena *arena;
+	struct row_cache *cache; /* of the thread; NULL: none */
 	struct table_slots *slots;
+	struct table_thread *thread;
 };
 
 /* For cmocka. */
 int slots_fixture_set_up(void **state);
 int slots_fixture_tear_down(void **state);
 
-/* Starts the slots, with the bounds that `opts` leaves open. */
+/* Starts the slots and their thread, with the limits that `opts` leaves open. */
 void slots_fixture_start(struct slots_fixture *fixture, struct table_slots_opts opts);
 void slots_fixture_start_with(struct slots_fixture *fixture, struct table_slots_opts opts,
 			      size_t arena_bytes);
+void slots_fixture_stop(struct slots_fixture *fixture);
 
 uint32_t slots_fixture_add(struct slots_fixture *fixture, struct plan plan);
 void slots_fixture_reopen(struct slots_fixture *fixture, uint32_t slot, struct plan plan);

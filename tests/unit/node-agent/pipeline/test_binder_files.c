@@ -252,7 +252,7 @@ static void files_that_find_the_queue_full_are_handed_in_later(void **state)
 	rows_standin_shut(true);
 	slots_fixture_add(fixture->slots, binder_plugin);
 	rows_standin_wait_until_inside();
-	for (size_t i = 0; i < TABLE_SLOTS_MAX_OPEN - 1; i++)
+	for (size_t i = 0; i < TABLE_QUEUE_MAX - 1; i++)
 		slots_fixture_add(fixture->slots, binder_plugin);
 	binder_fixture_put_usual(fixture, 7);
 	binder_fixture_bind(fixture, 7);

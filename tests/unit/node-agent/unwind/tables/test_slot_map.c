@@ -21,7 +21,7 @@ static uint32_t take(struct slot_map *map)
 	uint32_t slot = 0;
 
 	assert_int_equal(slot_map_take(map, &slot), 0);
-	map->slots[slot].state = SLOT_WAITING;
+	map->slots[slot].state = SLOT_PENDING;
 	return slot;
 }
 

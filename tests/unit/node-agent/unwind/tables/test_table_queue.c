@@ -24,7 +24,7 @@ static void add_file(struct table_queue *queue, struct waiting_file file)
 
 static void add(struct table_queue *queue, uint32_t slot, uint64_t nr_wanted)
 {
-	add_file(queue, (struct waiting_file){ .slot = slot, .nr_wanted = nr_wanted });
+	add_file(queue, (struct waiting_file){ .claim.slot = slot, .nr_wanted = nr_wanted });
 }
 
 /* The owner in `data` may not be read now. */
@@ -46,7 +46,7 @@ static void expect_next(struct table_queue *queue, uint32_t slot)
 	struct waiting_file file = { .fd = -EBADF };
 
 	assert_true(table_queue_next(queue, rank_unless, NULL, &file));
-	assert_int_equal(file.slot, slot);
+	assert_int_equal(file.claim.slot, slot);
 	assert_int_equal(close(file.fd), 0);
 }
 
@@ -70,14 +70,14 @@ static void what_may_not_be_read_now_stays_where_it_is(void **state)
 	uint64_t owner = 7;
 	(void)state;
 
-	add_file(&queue, (struct waiting_file){ .slot = 1, .owner = 7, .nr_wanted = 9 });
-	add_file(&queue, (struct waiting_file){ .slot = 2, .owner = 8 });
-	add_file(&queue, (struct waiting_file){ .slot = 3, .owner = 8, .nr_wanted = 1 });
+	add_file(&queue, (struct waiting_file){ .claim.slot = 1, .owner = 7, .nr_wanted = 9 });
+	add_file(&queue, (struct waiting_file){ .claim.slot = 2, .owner = 8 });
+	add_file(&queue, (struct waiting_file){ .claim.slot = 3, .owner = 8, .nr_wanted = 1 });
 	assert_true(table_queue_next(&queue, rank_unless, &owner, &file));
-	assert_int_equal(file.slot, 3);
+	assert_int_equal(file.claim.slot, 3);
 	close(file.fd);
 	assert_true(table_queue_next(&queue, rank_unless, &owner, &file));
-	assert_int_equal(file.slot, 2);
+	assert_int_equal(file.claim.slot, 2);
 	close(file.fd);
 	assert_false(table_queue_next(&queue, rank_unless, &owner, &file));
 	expect_next(&queue, 1);
@@ -109,15 +109,16 @@ static void the_best_rank_comes_first_however_much_others_are_wanted(void **stat
 	static const uint32_t order[] = { 4, 2, 1, 3 };
 	(void)state;
 
-	add_file(&queue, (struct waiting_file){ .slot = 1, .owner = 1 });
-	add_file(&queue, (struct waiting_file){ .slot = 2, .owner = 1, .nr_wanted = 1 });
-	add_file(&queue, (struct waiting_file){ .slot = 3, .owner = 2, .nr_wanted = UINT64_MAX });
-	add_file(&queue, (struct waiting_file){ .slot = 4, .owner = 0 });
+	add_file(&queue, (struct waiting_file){ .claim.slot = 1, .owner = 1 });
+	add_file(&queue, (struct waiting_file){ .claim.slot = 2, .owner = 1, .nr_wanted = 1 });
+	add_file(&queue,
+		 (struct waiting_file){ .claim.slot = 3, .owner = 2, .nr_wanted = UINT64_MAX });
+	add_file(&queue, (struct waiting_file){ .claim.slot = 4, .owner = 0 });
 	for (size_t i = 0; i < array_len(order); i++) {
 		struct waiting_file file = { .fd = -EBADF };
 
 		assert_true(table_queue_next(&queue, rank_by_owner, NULL, &file));
-		assert_int_equal(file.slot, order[i]);
+		assert_int_equal(file.claim.slot, order[i]);
 		close(file.fd);
 	}
 }
@@ -139,7 +140,7 @@ static void what_is_removed_is_closed(void **state)
 static void a_full_queue_refuses(void **state)
 {
 	static struct table_queue queue;
-	const struct waiting_file file = { .slot = 7, .fd = -EBADF };
+	const struct waiting_file file = { .claim.slot = 7, .fd = -EBADF };
 	(void)state;
 
 	while (queue.nr_files < TABLE_QUEUE_MAX)

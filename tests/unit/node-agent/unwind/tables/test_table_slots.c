@@ -220,7 +220,7 @@ static void only_so_many_files_may_wait(void **state)
 	rows_standin_shut(true);
 	slots_fixture_start(fixture, (struct table_slots_opts){ 0 });
 	rows_standin_wait_until_inside();
-	for (int i = 0; i < TABLE_SLOTS_MAX_OPEN; i++)
+	for (int i = 0; i < TABLE_QUEUE_MAX; i++)
 		slots_fixture_add(fixture, plan);
 	int fd = rows_standin_file(&plan);
 	int number = fd;
@@ -231,7 +231,7 @@ static void only_so_many_files_may_wait(void **state)
 	assert_int_equal(slots_fixture_stats(fixture).nr_no_slot, 1);
 	rows_standin_shut(false);
 	slots_fixture_settle(fixture);
-	assert_int_equal(slots_fixture_stats(fixture).nr_shared, TABLE_SLOTS_MAX_OPEN - 1);
+	assert_int_equal(slots_fixture_stats(fixture).nr_shared, TABLE_QUEUE_MAX - 1);
 }
 
 static size_t count_open_files(void)
@@ -256,8 +256,7 @@ static void the_end_closes_what_waits(void **state)
 		slots_fixture_add(fixture, (struct plan){ .key = key, .nr_bytes = 100 });
 	assert_int_equal(count_open_files(), before + 10 + 1); /* the last one wakes the thread */
 	rows_standin_shut(false);
-	table_slots_stop(take_ptr(fixture->slots));
-	unwind_arena_close(take_ptr(fixture->arena));
+	slots_fixture_stop(fixture);
 	assert_int_equal(count_open_files(), before);
 }
 

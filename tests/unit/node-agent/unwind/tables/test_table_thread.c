@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What comes of a file, and which tables stay. */
-#include "unwind/tables/table_slots.h"
+/* The results of reading files, and which tables stay. */
+#include "unwind/tables/table_thread.h"
 
 #include "arena_fixture.h"
 #include "slots_fixture.h"
@@ -242,8 +242,8 @@ static void a_table_may_come_from_the_cache(void **state)
 	int any;
 
 	rows_standin_cache(&cached);
-	slots_fixture_start(fixture,
-			    (struct table_slots_opts){ .cache = (struct row_cache *)&any });
+	fixture->cache = (struct row_cache *)&any;
+	slots_fixture_start(fixture, (struct table_slots_opts){ 0 });
 	slots_fixture_expect(fixture, slots_fixture_load(fixture, cached), cached);
 	assert_int_equal(rows_standin_nr_cached(), 1);
 	slots_fixture_expect(fixture, slots_fixture_load(fixture, missing), missing);
