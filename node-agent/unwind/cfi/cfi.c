@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CIEs are found and run once, at the beginning, all of them: then whatever the FDEs refer
- * to, an FDE costs what its own bytes cost. One that refers to anything but the head of a CIE is
- * damaged.
+/* All CIEs are found and run once, at the beginning, so that an FDE costs only what its own bytes
+ * cost. An FDE that refers to anything but the head of a CIE is damaged.
  *
- * An FDE of all code is run again in each segment. So that this does not multiply the cost of a
- * file, there is a bound of what is run in all. */
+ * An FDE that covers all code is run again in each segment. So that this does not multiply the
+ * cost of a file, the number of bytes that are run is limited. */
 #include "unwind/cfi/cfi.h"
 
-#include "base/array.h"
 #include "base/search.h"
 #include "unwind/cfi/cfi_entry.h"
 #include "unwind/cfi/cfi_program.h"
+#include "unwind/rows/functions.h"
 
 #include <stdlib.h>
 
-/* Linkers merge those of .eh_frame into a few; .debug_frame keeps one of each compiled file. */
+/* Linkers merge the CIEs of .eh_frame into a few; .debug_frame keeps one of each compiled file. */
 #define MAX_CIES ((size_t)1 << 16)
 
 #define MAX_RUNS_OF_BYTES 4 /* of a section, on average */
@@ -25,9 +24,9 @@ struct cfi_source {
 	struct cfi_cie *cies; /* owned; in the order of their offsets */
 	size_t nr_cies;
 	size_t cap_cies;
-	size_t last_cie; /* the index of the one last asked for: nearly always the next one, too */
+	size_t last_cie; /* index of the last CIE that was looked up; the next FDE mostly has it, too */
 	uint64_t nr_bad_cies;
-	uint64_t bytes_left; /* of FDEs, to be run */
+	uint64_t bytes_left; /* of FDEs, that may still be run */
 };
 
 static struct cfi_source *source_of(struct unwind_source *source)
@@ -90,7 +89,7 @@ static const struct cfi_cie *find_cie(struct cfi_source *source, uint64_t offset
 	return &cies[found];
 }
 
-/* The FDE of an entry, and the CIE it refers to. */
+/* Reads the FDE of an entry, and finds its CIE. */
 static int parse_fde(struct cfi_source *source, const struct cfi_entry *entry,
 		     struct cfi_fde *ret_fde, const struct cfi_cie **ret_cie)
 {
@@ -118,16 +117,8 @@ static int list_entry(struct cfi_source *source, const struct cfi_entry *entry,
 	if (fde.start == fde.end)
 		return 0;
 
-	int r = array_grow(functions->items, functions->cap_items, functions->nr_items + 1,
-			   functions->max_items);
-	if (r < 0)
-		return r;
-	functions->items[functions->nr_items++] = (struct unwind_function){
-		.start = fde.start,
-		.end = fde.end,
-		.ref = entry->offset,
-	};
-	return 0;
+	const struct unwind_function function = { fde.start, fde.end, entry->offset, 0 };
+	return unwind_functions_add(functions, &function);
 }
 
 static int list(struct unwind_source *base, struct unwind_functions *functions,

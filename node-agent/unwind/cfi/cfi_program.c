@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Three instructions, nearly all there are, have an operand in the lower 6 bits of their opcode.
- * The others are in a table: what operands they have, and the function that does what they say. */
+/* Three opcodes, which make up nearly all instructions, have an operand in their lower 6 bits. The
+ * others are in a table, with the forms of their operands and the function that runs them. */
 #include "unwind/cfi/cfi_program.h"
 
 #define MAX_REMEMBERED 16 /* compilers need one or two */
@@ -16,15 +16,15 @@ struct machine {
 	const struct cfi_section *section;
 	const struct cfi_cie *cie;
 	struct dwarf_cursor cursor;
-	uint64_t address; /* what is said now holds from here on */
-	uint64_t end;
-	bool has_news; /* since the last row */
-	bool is_done; /* what follows is behind the function's end */
+	uint64_t address; /* from which on the state holds */
+	uint64_t end; /* of the function */
+	bool has_news; /* the state has changed since the last row */
+	bool is_done; /* the rest is behind the function's end, or a row could not be added */
 	struct cfi_state state;
 	unsigned int nr_remembered;
 	struct cfi_state remembered[MAX_REMEMBERED];
 
-	/* Where rows go; no builder in a CIE. */
+	/* NULL in a CIE, which has no rows. */
 	struct row_builder *builder;
 	struct unwind_losses *losses;
 	int result;
@@ -55,7 +55,7 @@ static void finish_row(struct machine *machine)
 	machine->is_done = machine->result < 0;
 }
 
-/* In a CIE there is nothing to go on to. */
+/* Goes on to a later address. A CIE has none. */
 static void advance(struct machine *machine, uint64_t distance)
 {
 	if (distance == 0 || !machine->builder)
@@ -238,10 +238,10 @@ static void run_val_expression(struct machine *machine, const struct operands *o
 
 enum operand_form {
 	FORM_NONE,
-	FORM_U8,
-	FORM_U16,
-	FORM_U32,
-	FORM_U64,
+	FORM_U8, /* numbers of so many bytes */
+	FORM_U16 = 2,
+	FORM_U32 = 4,
+	FORM_U64 = 8,
 	FORM_ULEB,
 	FORM_SLEB,
 	FORM_ADDRESS,
@@ -253,7 +253,7 @@ struct instruction {
 	uint8_t forms[2]; /* enum operand_form */
 };
 
-/* By opcode; those without a function are not known, and neither is how long they are. */
+/* By opcode. Opcodes without a function are unknown, and so is their length. */
 static const struct instruction instructions[NR_OPCODES] = {
 	[0x00] = { .run = run_nop },
 	[0x01] = { run_set_loc, { FORM_ADDRESS } },
@@ -279,7 +279,7 @@ static const struct instruction instructions[NR_OPCODES] = {
 	[0x15] = { run_val_offset, { FORM_ULEB, FORM_SLEB } },
 	[0x16] = { run_val_expression, { FORM_ULEB, FORM_BLOCK } },
 	[0x1d] = { run_advance_loc, { FORM_U64 } }, /* MIPS_advance_loc8 */
-	/* How arm64 has signed the return address, which is read without its signature. */
+	/* These tell how arm64 has signed return addresses, which are read without signatures. */
 	[0x2b] = { run_nop, { FORM_ULEB, FORM_SLEB } }, /* AARCH64_set_ra_state */
 	[0x2c] = { .run = run_nop }, /* AARCH64_negate_ra_state_with_pc */
 	[0x2d] = { .run = run_nop }, /* AARCH64_negate_ra_state; GNU_window_save, of SPARC */
@@ -294,13 +294,10 @@ static uint64_t read_operand(struct machine *machine, uint8_t form, struct opera
 
 	switch (form) {
 	case FORM_U8:
-		return dwarf_cursor_u8(cursor);
 	case FORM_U16:
-		return dwarf_cursor_fixed(cursor, 2);
 	case FORM_U32:
-		return dwarf_cursor_fixed(cursor, 4);
 	case FORM_U64:
-		return dwarf_cursor_fixed(cursor, 8);
+		return dwarf_cursor_fixed(cursor, form);
 	case FORM_ULEB:
 		return dwarf_cursor_uleb(cursor);
 	case FORM_SLEB:
@@ -362,7 +359,7 @@ static int run(struct machine *machine)
 	return machine->result;
 }
 
-/* The remembered states are not set: they need not be, and there are many of them. */
+/* Leaves the remembered states as they are, because they are large and need not be set. */
 static void begin(struct machine *machine, const struct cfi_section *section,
 		  const struct cfi_cie *cie, struct dwarf_cursor program)
 {
@@ -393,7 +390,7 @@ int cfi_program_run_initial(const struct cfi_section *section, struct dwarf_curs
 	return 0;
 }
 
-/* Nothing is known from where the damage is. */
+/* Adds a row that says that nothing is known from the damaged instruction on. */
 static int add_damaged_row(const struct machine *machine)
 {
 	static const struct cfi_rule unsupported = { .kind = CFA_UNSUPPORTED };

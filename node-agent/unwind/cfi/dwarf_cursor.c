@@ -3,7 +3,7 @@
 
 #define POINTER_BYTES 8
 
-/* Also tells the number of bits that were read. */
+/* Reads a number, and counts its bits up to 70. */
 static uint64_t read_leb(struct dwarf_cursor *cursor, unsigned int *ret_nr_bits)
 {
 	uint64_t value = 0;
@@ -21,10 +21,12 @@ static uint64_t read_leb(struct dwarf_cursor *cursor, unsigned int *ret_nr_bits)
 	return cursor->is_bad ? 0 : value;
 }
 
-uint64_t dwarf_cursor_long_uleb(struct dwarf_cursor *cursor)
+uint64_t dwarf_cursor_uleb(struct dwarf_cursor *cursor)
 {
 	unsigned int nr_bits;
 
+	if (cursor->pos < cursor->end && *cursor->pos < 0x80)
+		return *cursor->pos++; /* nearly all are one byte */
 	return read_leb(cursor, &nr_bits);
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the little-endian numbers that DWARF is made of, and never past the end.
+/* Reads the little-endian numbers that DWARF consists of, and never past the end.
  *
- * Errors stick: what is not there reads as 0 and marks the cursor as bad, for good. So a whole
- * instruction or header is read first and checked once. */
+ * Errors stick: a number that is not there reads as 0 and marks the cursor as bad for good. So a
+ * whole instruction or header is read first and checked once. */
 #ifndef UNWIND_CFI_DWARF_CURSOR_H
 #define UNWIND_CFI_DWARF_CURSOR_H
 
-#include "unwind/cfi/cfi_section.h"
+#include "elf/elf_budget.h"
 
 #include <endian.h>
 #include <stdbool.h>
@@ -14,9 +14,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* How a pointer is written (Linux Standard Base 5.0 Core, 10.5.1): a format in the lower 4 bits,
- * what it counts from in the next 3, and whether it is the place where the pointer is to be
- * found. */
+/* Encodings of pointers (Linux Standard Base 5.0 Core, 10.5.1): the format in the lower 4 bits,
+ * the base in the next 3, and in the last bit whether the value is the address of the pointer. */
 enum dwarf_pointer_encoding {
 	DW_EH_PE_absptr = 0x00,
 	DW_EH_PE_uleb128 = 0x01,
@@ -38,6 +37,17 @@ enum dwarf_pointer_encoding {
 
 #define DW_EH_PE_FORMAT 0x0f
 #define DW_EH_PE_BASE 0x70
+
+/* A section of call frame information, as it was read. */
+struct cfi_section {
+	const uint8_t *data; /* borrowed */
+	size_t len;
+	uint64_t address; /* virtual address of `data`, from which DW_EH_PE_pcrel counts */
+	uint64_t text_address; /* base of DW_EH_PE_textrel */
+	uint64_t data_address; /* base of DW_EH_PE_datarel */
+	bool is_debug_frame; /* .debug_frame: other CIE ids, absolute pointers */
+	struct elf_budget *budget; /* borrowed; for the list of CIEs; NULL: none */
+};
 
 struct dwarf_cursor {
 	const uint8_t *pos; /* borrowed */
@@ -70,7 +80,7 @@ static inline uint8_t dwarf_cursor_u8(struct dwarf_cursor *cursor)
 	return *cursor->pos++;
 }
 
-/* A number of `nr_bytes`, at most 8. */
+/* Reads a number of `nr_bytes`, at most 8. */
 static inline uint64_t dwarf_cursor_fixed(struct dwarf_cursor *cursor, size_t nr_bytes)
 {
 	uint64_t value = 0;
@@ -84,31 +94,23 @@ static inline uint64_t dwarf_cursor_fixed(struct dwarf_cursor *cursor, size_t nr
 	return le64toh(value);
 }
 
-/* Numbers of 7 bits a byte; bits above 64 are dropped. */
-uint64_t dwarf_cursor_long_uleb(struct dwarf_cursor *cursor);
+/* Read LEB128 numbers, which have 7 bits in each byte. Bits above 64 are dropped. */
+uint64_t dwarf_cursor_uleb(struct dwarf_cursor *cursor);
 int64_t dwarf_cursor_sleb(struct dwarf_cursor *cursor);
 
-/* Nearly all of them are one byte. */
-static inline uint64_t dwarf_cursor_uleb(struct dwarf_cursor *cursor)
-{
-	if (cursor->pos < cursor->end && *cursor->pos < 0x80)
-		return *cursor->pos++;
-	return dwarf_cursor_long_uleb(cursor);
-}
-
-/* The next `len` bytes as a cursor of their own; bad if there are fewer. */
+/* Returns the next `len` bytes as a cursor of their own; bad if there are fewer. */
 struct dwarf_cursor dwarf_cursor_take(struct dwarf_cursor *cursor, uint64_t len);
 
-/* A string up to its NUL, borrowed; "" and bad if there is none. */
+/* Reads a string up to its NUL, which is borrowed. Without a NUL it is "" and the cursor bad. */
 const char *dwarf_cursor_string(struct dwarf_cursor *cursor);
 
-/* A pointer in one of the encodings above, somewhere in `section`. A null pointer is 0 whatever
- * it counts from. Bad for DW_EH_PE_omit and encodings that cannot be followed here, like
- * DW_EH_PE_indirect. */
+/* Reads a pointer that lies in `section`, in one of the encodings above. A null pointer is 0,
+ * whatever it counts from. DW_EH_PE_omit, and encodings that cannot be followed here such as
+ * DW_EH_PE_indirect, make the cursor bad. */
 uint64_t dwarf_cursor_pointer(struct dwarf_cursor *cursor, uint8_t encoding,
 			      const struct cfi_section *section);
 
-/* The same without a base: a length. */
+/* Reads the same without a base: a length. */
 uint64_t dwarf_cursor_pointer_value(struct dwarf_cursor *cursor, uint8_t encoding);
 
 #endif
