@@ -54,14 +54,10 @@ static int list_functions(struct scan_builder *builder)
 	struct unwind_losses losses = { 0 };
 
 	unwind_functions_limit(&builder->functions, gaps->budget, gaps->max_functions);
-	for (size_t i = 0; i < gaps->nr_sources; i++) {
-		int r = unwind_functions_list(&builder->functions, gaps->sources[i], (uint32_t)i,
-					      &gaps->segments, &losses);
-
-		if (r < 0)
-			return r;
-	}
-	(void)unwind_functions_resolve(&builder->functions);
+	int r = unwind_functions_collect(&builder->functions, gaps->sources, gaps->nr_sources,
+					 &gaps->segments, &losses);
+	if (r < 0)
+		return r;
 	return unwind_functions_charge(&builder->functions, gaps->budget, &builder->nr_charged);
 }
 

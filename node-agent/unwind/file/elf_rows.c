@@ -476,21 +476,6 @@ static void build_done(struct build *build)
 	row_builder_free(build->builder);
 }
 
-static int list_functions(struct build *build)
-{
-	const struct code_segments segments = { build->rows->segments, build->rows->nr_segments };
-
-	for (size_t i = 0; i < build->nr_sources; i++) {
-		int r = unwind_functions_list(&build->functions, build->sources[i], (uint32_t)i,
-					      &segments, &build->losses);
-
-		if (r < 0)
-			return r;
-	}
-	build->losses.nr_bad_entries += unwind_functions_resolve(&build->functions);
-	return 0;
-}
-
 /* The part of a function that is in a segment. */
 static int emit_function(struct build *build, const struct code_segment *segment,
 			 struct unwind_function function)
@@ -532,8 +517,10 @@ static size_t max_table_bytes(const struct elf_rows *rows)
 
 static int build_run(struct build *build, struct row_table_bytes *ret_table)
 {
-	int r = list_functions(build);
+	const struct code_segments segments = { build->rows->segments, build->rows->nr_segments };
 
+	int r = unwind_functions_collect(&build->functions, build->sources, build->nr_sources,
+					 &segments, &build->losses);
 	if (r == 0)
 		r = unwind_functions_charge(&build->functions, &build->rows->budget,
 					    &build->nr_charged);

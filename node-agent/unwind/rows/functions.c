@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Overlaps are resolved in two passes over the sorted list, with one number a source each:
+/* Overlaps are resolved in two passes over the sorted list, which keep one number for each source:
  *
- *	forward    where the functions so far of each source end: a function begins behind those of its own and of
- *	           all better sources
- *	backward   where the next function of each source begins: a function ends before those of better ones
+ *	forward    the end of the source's functions so far: a function begins behind the ends of its own source
+ *	           and of all better ones
+ *	backward   the start of the source's next function: a function ends before those of better sources
  *
  * So no function becomes two, and an entry that claims all code costs no more than any other. */
 #include "unwind/rows/functions.h"
@@ -69,8 +69,10 @@ static bool is_code(const struct code_segments *segments, uint64_t address)
 	return false;
 }
 
-void unwind_functions_claim(struct unwind_functions *functions, size_t first, uint32_t source,
-			    const struct code_segments *segments)
+/* Says that the functions from the index `first` on are those of a source, and removes those that
+ * do not begin in a segment. */
+static void claim(struct unwind_functions *functions, size_t first, uint32_t source,
+		  const struct code_segments *segments)
 {
 	size_t nr = first;
 
@@ -82,18 +84,6 @@ void unwind_functions_claim(struct unwind_functions *functions, size_t first, ui
 			functions->items[nr++] = function;
 	}
 	functions->nr_items = nr;
-}
-
-int unwind_functions_list(struct unwind_functions *functions, struct unwind_source *source,
-			  uint32_t number, const struct code_segments *segments,
-			  struct unwind_losses *losses)
-{
-	size_t first = functions->nr_items;
-	int r = source ? source->ops->list(source, functions, losses) : 0;
-
-	if (r == 0)
-		unwind_functions_claim(functions, first, number, segments);
-	return r;
 }
 
 static int compare(const void *left, const void *right)
@@ -175,16 +165,24 @@ static void remove_empty(struct unwind_functions *functions)
 	functions->nr_items = nr;
 }
 
-size_t unwind_functions_resolve(struct unwind_functions *functions)
+int unwind_functions_collect(struct unwind_functions *functions,
+			     struct unwind_source *const *sources, size_t nr_sources,
+			     const struct code_segments *segments, struct unwind_losses *losses)
 {
+	for (size_t i = 0; i < nr_sources; i++) {
+		size_t first = functions->nr_items;
+		int r = sources[i] ? sources[i]->ops->list(sources[i], functions, losses) : 0;
+
+		if (r < 0)
+			return r;
+		claim(functions, first, (uint32_t)i, segments);
+	}
 	sort(functions);
-
-	size_t nr_overlaps = cut_beginnings(functions);
-
+	losses->nr_bad_entries += cut_beginnings(functions);
 	cut_ends(functions);
 	remove_empty(functions);
 	sort(functions);
-	return nr_overlaps;
+	return 0;
 }
 
 size_t unwind_functions_find(const struct unwind_functions *functions, uint64_t address)

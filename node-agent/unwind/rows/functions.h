@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lists of functions that the sources of rows give, made into one in which each byte of code
- * belongs to at most one function. */
+/* Merges the functions that sources of rows list into one list, in which each byte of code belongs
+ * to at most one function. */
 #ifndef UNWIND_ROWS_FUNCTIONS_H
 #define UNWIND_ROWS_FUNCTIONS_H
 
@@ -29,35 +29,30 @@ int unwind_functions_add(struct unwind_functions *functions, const struct unwind
 	must_check;
 void unwind_functions_done(struct unwind_functions *functions);
 
-/* The list may take what is left of a budget, up to `max_items`; half of it is for the sort. */
+/* Lets the list grow to what is left of a budget, at most to `max_items`. Half of the budget is for
+ * the sort. */
 void unwind_functions_limit(struct unwind_functions *functions, const struct elf_budget *budget,
 			    size_t max_items);
 
-/* Gives memory back that the list has no use for, and charges what it keeps, so many bytes.
+/* Frees memory that the list does not use, and charges the rest, *ret_nr_bytes, to the budget.
  * Errors: -ENOSPC, -ENOMEM. */
 int unwind_functions_charge(struct unwind_functions *functions, struct elf_budget *budget,
 			    size_t *ret_nr_bytes) must_check;
 
-/* Says that the functions from the index `first` on are those of a source, and removes those of
- * them that do not begin in one of the segments: what the linker threw away leaves entries
- * behind. */
-void unwind_functions_claim(struct unwind_functions *functions, size_t first, uint32_t source,
-			    const struct code_segments *segments);
+/* Lists the functions of all sources as one resolved list: sorted by address, without overlaps. Of
+ * two functions of one source, the earlier one keeps the bytes that they share. Between sources,
+ * the function of the better one does, and the other one loses all that is behind. Functions that
+ * begin in none of the segments are left out, because what the linker threw away leaves entries
+ * behind. The better source comes first; NULL is no source. Functions that overlap another one of
+ * their source are counted as bad entries. At most UNWIND_MAX_SOURCES sources. Errors: those of
+ * list(). */
+int unwind_functions_collect(struct unwind_functions *functions,
+			     struct unwind_source *const *sources, size_t nr_sources,
+			     const struct code_segments *segments, struct unwind_losses *losses)
+	must_check;
 
-/* Appends what a source lists and claims it for the source's number; nothing for NULL. Errors:
- * those of list(). */
-int unwind_functions_list(struct unwind_functions *functions, struct unwind_source *source,
-			  uint32_t number, const struct code_segments *segments,
-			  struct unwind_losses *losses) must_check;
-
-/* Sorts by address and removes overlaps. Of two functions of one source the earlier one keeps
- * what they share. Between sources the better one's does; what another one's has behind it is
- * lost. Sources are below UNWIND_MAX_SOURCES. Returns how many functions overlapped one of their
- * own source. */
-size_t unwind_functions_resolve(struct unwind_functions *functions);
-
-/* The index of the first function that ends above an address; nr_items if there is none. For a
- * list that is resolved. */
+/* Returns the index of the first function of a resolved list that ends above an address; nr_items
+ * if there is none. */
 size_t unwind_functions_find(const struct unwind_functions *functions, uint64_t address);
 
 #endif

@@ -22,15 +22,54 @@ struct span_case {
 	size_t nr_overlaps;
 };
 
-static void add_spans(struct unwind_functions *functions, const struct span *spans)
-{
-	functions->max_items = MAX_FUNCTIONS;
-	for (size_t i = 0; i < MAX_FUNCTIONS && spans[i].end > 0; i++) {
-		const struct unwind_function function = { spans[i].start, spans[i].end, i,
-							  spans[i].source };
+static const struct code_segment all_code[] = { { .len = UINT64_MAX } };
 
-		assert_int_equal(unwind_functions_add(functions, &function), 0);
+/* Lists the spans of one source. */
+struct span_source {
+	struct unwind_source base;
+	const struct span *spans;
+	uint32_t number;
+};
+
+static int list_spans(struct unwind_source *base, struct unwind_functions *functions,
+		      struct unwind_losses *losses)
+{
+	const struct span_source *source = (const struct span_source *)base;
+
+	(void)losses;
+	for (size_t i = 0; i < MAX_FUNCTIONS && source->spans[i].end > 0; i++) {
+		const struct span *span = &source->spans[i];
+		const struct unwind_function function = { span->start, span->end, i, 99 };
+
+		if (span->source == source->number)
+			assert_int_equal(unwind_functions_add(functions, &function), 0);
 	}
+	return 0;
+}
+
+/* Returns the number of overlaps. */
+static uint64_t collect(struct unwind_functions *functions, const struct span *spans,
+			const struct code_segments *segments)
+{
+	static const struct unwind_source_ops ops = { .list = list_spans };
+	struct span_source sources[UNWIND_MAX_SOURCES];
+	struct unwind_source *bases[UNWIND_MAX_SOURCES];
+	struct unwind_losses losses = { 0 };
+
+	for (uint32_t i = 0; i < UNWIND_MAX_SOURCES; i++) {
+		sources[i] = (struct span_source){ { &ops }, spans, i };
+		bases[i] = i == 5 ? NULL : &sources[i].base;
+	}
+	functions->max_items = MAX_FUNCTIONS;
+	assert_int_equal(
+		unwind_functions_collect(functions, bases, UNWIND_MAX_SOURCES, segments, &losses),
+		0);
+	return losses.nr_bad_entries;
+}
+
+static uint64_t collect_all(struct unwind_functions *functions, const struct span *spans)
+{
+	return collect(functions, spans, &(struct code_segments){ all_code, 1 });
 }
 
 static void overlaps_go_to_the_better_source_and_then_to_the_earlier_function(void **state)
@@ -65,8 +104,7 @@ static void overlaps_go_to_the_better_source_and_then_to_the_earlier_function(vo
 		const struct span *out = cases[i].out;
 		size_t nr = 0;
 
-		add_spans(&functions, cases[i].in);
-		assert_int_equal(unwind_functions_resolve(&functions), cases[i].nr_overlaps);
+		assert_int_equal(collect_all(&functions, cases[i].in), cases[i].nr_overlaps);
 		for (; nr < MAX_FUNCTIONS && out[nr].end > 0; nr++) {
 			assert_true(nr < functions.nr_items);
 			assert_int_equal(functions.items[nr].start, out[nr].start);
@@ -126,37 +164,33 @@ static void no_byte_has_two_functions_and_the_best_source_loses_none(void **stat
 		_cleanup_(unwind_functions_done) struct unwind_functions functions = { 0 };
 
 		make_spans(&seed, spans, is_best);
-		add_spans(&functions, spans);
-		(void)unwind_functions_resolve(&functions);
+		(void)collect_all(&functions, spans);
 		assert_partition(&functions, is_best);
 	}
 }
 
-static void functions_that_begin_outside_of_code_are_not_claimed(void **state)
+static void functions_that_begin_outside_of_code_are_left_out(void **state)
 {
 	static const struct code_segment code[] = { { 0x1000, 0x100, 0 }, { 0x3000, 0x100, 0 } };
 	static const struct code_segments segments = { code, 2 };
 	static const struct span spans[] = {
-		{ 0x500, 0x600, 0 },
-		{ 0, 0x2000, 0 }, /* what the linker threw away */
-		{ 0x0fff, 0x1010, 0 },
-		{ 0x1000, 0x1010, 0 },
-		{ 0x10ff, 0x2000, 0 },
-		{ 0x1100, 0x1110, 0 },
-		{ 0x3080, 0x3080, 0 }, /* empty */
-		{ UINT64_MAX - 1, UINT64_MAX, 0 },
+		{ 0x500, 0x600, 7 },
+		{ 0, 0x2000, 7 }, /* what the linker threw away */
+		{ 0x0fff, 0x1010, 7 },
+		{ 0x1000, 0x1010, 7 },
+		{ 0x10ff, 0x2000, 7 },
+		{ 0x1100, 0x1110, 7 },
+		{ 0x3080, 0x3080, 7 }, /* empty */
+		{ UINT64_MAX - 1, UINT64_MAX, 7 },
 	};
 	_cleanup_(unwind_functions_done) struct unwind_functions functions = { 0 };
 	(void)state;
 
-	add_spans(&functions, spans);
-	unwind_functions_claim(&functions, 1, 7, &segments);
-	assert_int_equal(functions.nr_items, 3);
-	assert_int_equal(functions.items[0].start, 0x500);
-	assert_int_equal(functions.items[0].source, 0);
-	assert_int_equal(functions.items[1].start, 0x1000);
-	assert_int_equal(functions.items[1].source, 7);
-	assert_int_equal(functions.items[2].start, 0x10ff);
+	assert_int_equal(collect(&functions, spans, &segments), 0);
+	assert_int_equal(functions.nr_items, 2);
+	assert_int_equal(functions.items[0].start, 0x1000);
+	assert_int_equal(functions.items[0].source, 7);
+	assert_int_equal(functions.items[1].start, 0x10ff);
 }
 
 static void a_list_is_searched_by_the_ends_of_its_functions(void **state)
@@ -169,7 +203,7 @@ static void a_list_is_searched_by_the_ends_of_its_functions(void **state)
 	_cleanup_(unwind_functions_done) struct unwind_functions functions = { 0 };
 	(void)state;
 
-	add_spans(&functions, spans);
+	(void)collect_all(&functions, spans);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_int_equal(unwind_functions_find(&functions, cases[i].address),
 				 cases[i].index);
@@ -212,7 +246,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(overlaps_go_to_the_better_source_and_then_to_the_earlier_function),
 		cmocka_unit_test(no_byte_has_two_functions_and_the_best_source_loses_none),
-		cmocka_unit_test(functions_that_begin_outside_of_code_are_not_claimed),
+		cmocka_unit_test(functions_that_begin_outside_of_code_are_left_out),
 		cmocka_unit_test(a_list_is_searched_by_the_ends_of_its_functions),
 		cmocka_unit_test(a_full_list_takes_no_more),
 		cmocka_unit_test(memory_that_ran_out_loses_nothing),
