@@ -8,6 +8,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#define EH_FRAME_HDR_BYTES 12 /* of which are read */
 #define ZDEBUG_HEADER_BYTES 12 /* "ZLIB", then the size as 8 bytes, the highest first */
 
 /* Compressed .debug_frame of compilers is a quarter of its size, or a tenth; zlib's streams
@@ -82,7 +83,7 @@ static int add_item(struct elf_sections *sections, const struct elf_unwind_secti
 	return 0;
 }
 
-/* No linker writes two such sections at one place. Each would be gone through again. */
+/* No linker writes two such sections at one place, and each would cost time again. */
 static bool overlaps(const struct elf_sections *sections, const struct elf_reader *reader,
 		     const GElf_Shdr *section)
 {
@@ -169,7 +170,8 @@ static int add_compressed(struct elf_sections *sections, struct elf_budget *budg
 	return 0;
 }
 
-/* The gABI's compression: a header with the type and the size. Only zlib's is read. */
+/* Adds a section compressed as the gABI says, with a header that has the type and the size. Types
+ * other than zlib are left out. */
 static int add_gabi_compressed(struct elf_sections *sections, struct elf_reader *reader,
 			       const GElf_Shdr *section)
 {
@@ -188,7 +190,7 @@ static int add_gabi_compressed(struct elf_sections *sections, struct elf_reader 
 			      section->sh_size - sizeof(header), header.ch_size);
 }
 
-/* GNU's older way. */
+/* Adds a section compressed in GNU's older way. */
 static int add_zdebug(struct elf_sections *sections, struct elf_reader *reader,
 		      const GElf_Shdr *section)
 {
@@ -204,6 +206,54 @@ static int add_zdebug(struct elf_sections *sections, struct elf_reader *reader,
 		len = len << 8 | data[i];
 	return add_compressed(sections, reader->budget, data + ZDEBUG_HEADER_BYTES,
 			      section->sh_size - ZDEBUG_HEADER_BYTES, len);
+}
+
+static const GElf_Phdr *find_segment(const struct elf_reader *reader, uint32_t type)
+{
+	for (size_t i = 0; i < reader->nr_segments; i++)
+		if (reader->segments[i].p_type == type)
+			return &reader->segments[i];
+	return NULL;
+}
+
+/* Reads the address of .eh_frame from the beginning of .eh_frame_hdr: version (1); encodings of
+ * the pointer, the count and the table; the pointer (LSB 5.0 Core, "The .eh_frame_hdr section").
+ * 0 if there is none. */
+static uint64_t read_eh_frame_address(const struct elf_reader *reader, const GElf_Phdr *hdr)
+{
+	uint8_t bytes[EH_FRAME_HDR_BYTES];
+	const struct cfi_section section = {
+		.data = bytes,
+		.len = sizeof(bytes),
+		.address = hdr->p_vaddr,
+		.data_address = hdr->p_vaddr,
+	};
+
+	if (elf_reader_read(reader, hdr->p_offset, bytes, sizeof(bytes)) < 0 || bytes[0] != 1)
+		return 0;
+	struct dwarf_cursor pointer = dwarf_cursor_over(bytes + 4, sizeof(bytes) - 4);
+	return dwarf_cursor_pointer(&pointer, bytes[1], &section);
+}
+
+bool elf_sections_find_eh_frame(struct elf_reader *reader, GElf_Shdr *ret_section)
+{
+	const GElf_Phdr *hdr = find_segment(reader, PT_GNU_EH_FRAME);
+	uint64_t address = hdr ? read_eh_frame_address(reader, hdr) : 0;
+
+	for (size_t i = 0; i < reader->nr_segments && address != 0; i++) {
+		const GElf_Phdr *segment = &reader->segments[i];
+		uint64_t skipped = address - segment->p_vaddr;
+
+		if (segment->p_type != PT_LOAD || skipped >= segment->p_filesz)
+			continue;
+		*ret_section = (GElf_Shdr){
+			.sh_addr = address,
+			.sh_offset = segment->p_offset + skipped,
+			.sh_size = segment->p_filesz - skipped,
+		};
+		return true;
+	}
+	return false;
 }
 
 /* Some linkers give the type of .eh_frame to its index as well. */
