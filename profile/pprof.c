@@ -392,7 +392,7 @@ static void put_cut_mark(struct pprof *pprof)
 
 	begin = pb_begin(pprof->out, PROFILE_FUNCTION);
 	pb_uint(pprof->out, FUNCTION_ID, pprof->functions.nr + 1);
-	pb_uint(pprof->out, FUNCTION_NAME, string(pprof, PPROF_NAME_OF_CUT_STACK));
+	pb_uint(pprof->out, FUNCTION_NAME, string(pprof, PPROF_NAME_OF_TRUNCATED_STACK));
 	pb_end(pprof->out, begin);
 }
 

@@ -43,7 +43,7 @@ enum {
 	FUNCTION_START_LINE = 5,
 };
 
-#define PPROF_NAME_OF_CUT_STACK "[stack cut]"
+#define PPROF_NAME_OF_TRUNCATED_STACK "[stack truncated]"
 #define PPROF_KERNEL_FILENAME "[kernel.kallsyms]"
 
 #endif

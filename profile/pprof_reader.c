@@ -75,7 +75,7 @@ static int add_stack(struct reading *reading, struct pprof_translator *translato
 			return r;
 	}
 	if (nr < reading->sample.nr_locations) {
-		int r = pprof_translator_add_remark(translator, PPROF_NAME_OF_CUT_STACK,
+		int r = pprof_translator_add_remark(translator, PPROF_NAME_OF_TRUNCATED_STACK,
 						    &reading->stack[nr++]);
 		if (r < 0)
 			return r;

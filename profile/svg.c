@@ -173,7 +173,7 @@ static void put_subtitle(const struct svg *svg, const struct caption *caption)
 	if (tree->nr_cut > 0) {
 		strbuf_append_str(svg->out, " \xc2\xb7");
 		put_values_word(svg, 0);
-		strbuf_append_str(svg->out, " with truncated stacks: ");
+		strbuf_append_str(svg->out, " with a truncated stack: ");
 		text_append_count(svg->out, tree->nr_cut);
 	}
 	strbuf_append_str(svg->out, *caption->subtitle ? " \xc2\xb7 " : "");

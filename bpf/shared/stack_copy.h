@@ -18,7 +18,7 @@ struct stack_copy {
 	const __u8 *bytes; /* borrowed */
 	size_t len;
 	/* the stack may go on above the copy: as much was copied as there was room for */
-	bool is_cut;
+	bool is_truncated;
 	/* borrowed, not aligned: what the kernel found by frame pointers, ip first */
 	const __u8 *chain;
 	size_t nr_chain; /* addresses */

@@ -157,8 +157,8 @@ static __always_inline long read_user(void *to, __u32 bytes, const void *from)
  * the stack was none; the kernel's side finds that out by looking at what is there. */
 static enum unwind_result result_of_unreadable(const struct local_unwinder *unwinder)
 {
-	if (unwinder->copy->is_cut && unwinder->has_left_copy)
-		return UNWIND_CUT;
+	if (unwinder->copy->is_truncated && unwinder->has_left_copy)
+		return UNWIND_TRUNCATED;
 	if (unwinder->scratch.unwind.rule.kind == CFA_NONE)
 		return UNWIND_BAD_FRAME_POINTER;
 	return UNWIND_UNREADABLE_STACK;

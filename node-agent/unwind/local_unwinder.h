@@ -4,7 +4,7 @@
  * binds processes (mapping_tables.h).
  *
  * A copy is an instant; the process runs on while it is unwound, and nothing of its memory is
- * read. So a stack that leaves its copy ends there: above a copy that is cut with UNWIND_CUT.
+ * read. So a stack that leaves its copy ends there: above a copy that is cut with UNWIND_TRUNCATED.
  * But where Go's runtime has left a goroutine's stack for its own, which the copy is of, the
  * goroutine's frames are those that the kernel found in the same instant by frame pointers. What
  * only code tells (of C libraries without CFI, what ends a signal handler or a thread) is not

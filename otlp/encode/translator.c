@@ -41,7 +41,7 @@
 
 #define NAME_OF_NAMELESS "[unknown]"
 #define NAME_OF_NO_STACK "[no stack]"
-#define NAME_OF_CUT_STACK "[stack cut]"
+#define NAME_OF_TRUNCATED_STACK "[stack truncated]"
 
 int translator_init(struct translator *translator, const struct encode_job *job, size_t max_bytes)
 {
@@ -374,7 +374,7 @@ static size_t fill_frames(struct translator *translator, const struct profile_st
 	}
 	if (nr > ENCODE_STACK_MAX_FRAMES) {
 		nr = ENCODE_STACK_MAX_FRAMES - 1;
-		translator->frames[nr] = add_remark(translator, NAME_OF_CUT_STACK);
+		translator->frames[nr] = add_remark(translator, NAME_OF_TRUNCATED_STACK);
 	}
 	for (size_t i = 0; i < nr; i++)
 		translator->frames[i] = add_location(translator, locations[i]);

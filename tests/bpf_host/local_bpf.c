@@ -179,8 +179,8 @@ int unwind_native(void)
 
 	memcpy(copy.regs, state.regs, sizeof(copy.regs));
 	copy.len = copy_stack(copy.address, bytes);
-	copy.is_cut = copy.len >= max_len;
-	if (copy.is_cut)
+	copy.is_truncated = copy.len >= max_len;
+	if (copy.is_truncated)
 		copy.len = max_len;
 	uint8_t *exact = malloc(copy.len > 0 ? copy.len : 1);
 	if (!exact)

@@ -63,13 +63,13 @@ static size_t frames_within(size_t len)
 	return nr;
 }
 
-static void a_cut_copy_ends_the_stack_wherever_it_is_cut(void **state)
+static void a_truncated_copy_ends_the_stack_wherever_it_ends(void **state)
 {
 	(void)state;
 	set_six_frames(SIZE_MAX);
 	for (size_t len = 0; len <= six_ends[5]; len++) {
 		local_bpf_cut(len);
-		scene_check(len < six_ends[5] ? UNWIND_CUT : UNWIND_COMPLETE, six_frames,
+		scene_check(len < six_ends[5] ? UNWIND_TRUNCATED : UNWIND_COMPLETE, six_frames,
 			    frames_within(len));
 	}
 }
@@ -99,8 +99,8 @@ static void what_is_far_from_a_cut_copy_is_no_part_of_its_stack(void **state)
 		int result_by_cfi;
 		int result_by_fp;
 	} cases[] = {
-		{ SCENE_STACK + 4096, UNWIND_CUT, UNWIND_CUT },
-		{ SCENE_STACK + (4 << 20), UNWIND_CUT, UNWIND_CUT },
+		{ SCENE_STACK + 4096, UNWIND_TRUNCATED, UNWIND_TRUNCATED },
+		{ SCENE_STACK + (4 << 20), UNWIND_TRUNCATED, UNWIND_TRUNCATED },
 		{ SCENE_STACK + (64 << 20), UNWIND_UNREADABLE_STACK, UNWIND_BAD_FRAME_POINTER },
 		{ SCENE_STACK - 4096, UNWIND_NOT_ASCENDING, UNWIND_BAD_FRAME_POINTER },
 		{ SCENE_JIT, UNWIND_NOT_ASCENDING, UNWIND_BAD_FRAME_POINTER },
@@ -132,9 +132,9 @@ static void the_process_is_not_asked_for_its_stack(void **state)
 	fake_bind((uint32_t)getpid(), MAPPING_BINDING(SCENE_LIST, SCENE_LIST_ID));
 	fake_add_memory((uintptr_t)live, live, sizeof(live));
 	local_bpf_cut(8);
-	assert_unwinds(UNWIND_CUT, IN_FUNCTION(1), IN_FUNCTION(2));
+	assert_unwinds(UNWIND_TRUNCATED, IN_FUNCTION(1), IN_FUNCTION(2));
 	local_bpf_cut(16);
-	assert_unwinds(UNWIND_CUT, IN_FUNCTION(1), IN_FUNCTION(2), IN_FUNCTION(3));
+	assert_unwinds(UNWIND_TRUNCATED, IN_FUNCTION(1), IN_FUNCTION(2), IN_FUNCTION(3));
 	local_bpf_cut(24);
 	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), IN_FUNCTION(2), IN_FUNCTION(3), IN_ROOT);
 }
@@ -530,7 +530,7 @@ static void tables_may_go_while_stacks_are_unwound(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		SCENE_TEST(a_cut_copy_ends_the_stack_wherever_it_is_cut),
+		SCENE_TEST(a_truncated_copy_ends_the_stack_wherever_it_ends),
 		SCENE_TEST(a_stack_that_leaves_its_whole_copy_is_wrong),
 		SCENE_TEST(what_is_far_from_a_cut_copy_is_no_part_of_its_stack),
 		SCENE_TEST(the_process_is_not_asked_for_its_stack),

@@ -168,7 +168,7 @@ static bool read_user_regs(struct capture_perf *capture, const struct perf_recor
 	if (!record->in_user) /* the marks came before use_clockid, with Linux 3.19 */
 		copy.missing = perf_regs_missing(&copy, capture->rings.samples.attr.use_clockid);
 	copy.address = copy.regs[CFI_SP];
-	copy.is_cut = record->stack_room > 0 && record->stack_bytes == record->stack_room;
+	copy.is_truncated = record->stack_room > 0 && record->stack_bytes == record->stack_room;
 	copy.nr_chain = perf_record_user_chain(record, &copy.chain);
 	if (copy.ip == 0 && copy.address == 0)
 		return false;

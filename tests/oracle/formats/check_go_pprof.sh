@@ -25,7 +25,7 @@ expect '^File: \[pod shop:cart\]$'
 expect '^Type: cpu$'
 expect '^Duration: 10s, Total samples = 500ms '
 expect ' 120ms 24.00% .* vfs_read$'
-expect ' 30ms +6.00% .* \[stack cut here\]$'
+expect ' 30ms +6.00% .* \[stack truncated here\]$'
 expect ' 0 +0% .* 120ms 24.00%  http::serve\(int\)$'
 expect ' 0 +0% .* 120ms 24.00%  http::parse\(char\*\) \(inline\)$'
 expect ' 100ms 20.00% .* json.encode \(inline\)$'
@@ -37,7 +37,7 @@ expect ' 12 24.00% .* vfs_read$'
 pprof -top -tagfocus=cpu=0:0cpu
 expect ' 70ms 14.00% .* vfs_read$'
 pprof -top -tagfocus=pod=db-0
-expect ' 30ms +6.00% .* \[stack cut here\]$'
+expect ' 30ms +6.00% .* \[stack truncated here\]$'
 
 pprof -comments
 expect '^a title$'

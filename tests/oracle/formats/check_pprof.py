@@ -70,7 +70,7 @@ SERVE = [
     (NGINX_FILE, 0x1200, [("main", "main", "nginx.c", 0, 0)]),
 ]
 CHECKPOINT = [
-    named(None, 0, "[stack cut here]"),
+    named(None, 0, "[stack truncated here]"),
     (POSTGRES_FILE, 0x1200, [("main", "main", "main.c", 20, 0)]),
 ]
 SWAP = [

@@ -44,7 +44,7 @@ EXPECTED = [
     (4, "<alloc::vec::Vec<T>>::push (8 samples, 16.00 %)\ninlined, vec/mod.rs:2000", 35, 8),
     (1, "postgres (3 samples, 6.00 %)", 43, 3),
     (2, "main (3 samples, 6.00 %)\nmain.c:20", 43, 3),
-    (3, "[stack cut here] (3 samples, 6.00 %)", 43, 3),
+    (3, "[stack truncated here] (3 samples, 6.00 %)", 43, 3),
     (1, "python3 (4 samples, 8.00 %)", 46, 4),
     (2, "Py_RunMain (4 samples, 8.00 %)", 46, 4),
     (3, "py::work (4 samples, 8.00 %)", 46, 4),

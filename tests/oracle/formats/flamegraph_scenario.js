@@ -60,7 +60,7 @@
 
 	function states() {
 		const names = ['all', 'kswapd0', 'nginx', 'http::serve(int)', 'vfs_read',
-			'[stack cut here]'];
+			'[stack truncated here]'];
 
 		return names.map(state);
 	}
@@ -86,7 +86,7 @@
 	click(box('http::serve(int)'));
 	press('Escape');
 	notes.escaped = states();
-	click(box('[stack cut here]'));
+	click(box('[stack truncated here]'));
 	click(document.getElementById('reset'));
 	notes.reset = states();
 

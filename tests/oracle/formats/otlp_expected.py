@@ -21,7 +21,7 @@ def serving(serve, main):
 
 SERVING = serving(0x4a10, 0x1200)
 DB = "{service.name=db}"
-DEEP = " ".join(f"f{i}[native]" for i in range(999)) + " [stack cut][]"
+DEEP = " ".join(f"f{i}[native]" for i in range(999)) + " [stack truncated][]"
 ENCODE = "json.encode(/go/json/encode.go:90):95"
 MIXED = (f"{ENCODE}<main.reply(/src/web.go:60)<main.handle(/src/web.go:30):41[go {in_web(16)}] "
          f"{ENCODE}<main.handle(/src/web.go:30):43[go {in_web(32)}] "

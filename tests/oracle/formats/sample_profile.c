@@ -74,7 +74,7 @@ static const struct frame serve_read[] = {
 	{ FILE_NGINX, FRAME_NATIVE, 0x1200, { { "main", "main", "nginx.c", 0, 0 } } },
 };
 static const struct frame checkpoint[] = {
-	{ FILE_NONE, FRAME_STOP, 3, NAMED("[stack cut here]") },
+	{ FILE_NONE, FRAME_STOP, 3, NAMED("[stack truncated here]") },
 	{ FILE_POSTGRES, FRAME_NATIVE, 0x1200, { { "main", "main", "main.c", 20, 0 } } },
 };
 static const struct frame swap[] = {

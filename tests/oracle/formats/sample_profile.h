@@ -6,7 +6,7 @@
  *	pod web-0, container nginx    nginx     nginx     main, serve with parse inlined,
  *							  do_syscall_64, vfs_read		7
  *	the same, tid 101 on cpu 1    nginx     nginx     the same                              5
- *	pod db-0, container postgres  postgres  checkp…   main, [stack cut here]                3
+ *	pod db-0, container postgres  postgres  checkp…   main, [stack truncated here]                3
  *	host                          kswapd0   kswapd0   kthread, kswapd                       2
  *	host                          api       api       Go, with one and two inlined in it    10
  *	host                          parser    parser    Rust, with two inlined in it          8

@@ -41,7 +41,7 @@ static void unwind_copy(struct local_stacks *stacks, const struct perf_copy *per
 		.address = perf->registers[CFI_SP],
 		.bytes = perf->bytes,
 		.len = perf->len,
-		.is_cut = perf->is_cut,
+		.is_truncated = perf->is_truncated,
 	};
 
 	memcpy(copy.regs, perf->registers, sizeof(copy.regs));

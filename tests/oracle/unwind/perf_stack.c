@@ -105,7 +105,7 @@ static void take_stack(struct reader *reader, struct perf_stack *stack)
 		return;
 	stack->bytes = take(reader, room);
 	stack->len = take_u64(reader);
-	stack->is_cut = stack->len == room;
+	stack->is_truncated = stack->len == room;
 	if (stack->len > room)
 		reader->failed = true;
 }

@@ -20,7 +20,7 @@ struct perf_stack {
 	uint64_t registers[NR_DWARF_REGISTERS];
 	const uint8_t *bytes; /* borrowed from the record */
 	size_t len;
-	bool is_cut; /* as much was copied as there was room for */
+	bool is_truncated; /* as much was copied as there was room for */
 	uint64_t nr_lost; /* records that found no room before this one */
 };
 

@@ -201,7 +201,7 @@ static int take_copy(struct recording *recording, const void *record, size_t len
 		.tid = stack.tid,
 		.bytes = bytes,
 		.len = stack.len,
-		.is_cut = stack.is_cut,
+		.is_truncated = stack.is_truncated,
 	};
 	memcpy(copy->registers, stack.registers, sizeof(copy->registers));
 	return 0;

@@ -24,7 +24,7 @@ struct perf_copy {
 	uint64_t registers[NR_DWARF_REGISTERS];
 	uint8_t *bytes; /* owned; from the stack pointer upwards */
 	size_t len;
-	bool is_cut; /* there may be more */
+	bool is_truncated; /* there may be more */
 };
 
 /* What the BPF program found. */

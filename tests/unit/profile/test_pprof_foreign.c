@@ -387,7 +387,7 @@ static void a_deep_stack_is_cut_at_its_root_and_says_so(void **state)
 		assert_int_equal(stack->nr, PPROF_MAX_FRAMES + is_cut);
 		assert_string_equal(leaf_name(p, 0), "main");
 		assert_string_equal(profile_location_name(p, root),
-				    is_cut ? "[stack cut]" : "main");
+				    is_cut ? "[stack truncated]" : "main");
 		assert_int_equal(p->locations[root].kind, is_cut ? FRAME_STOP : FRAME_NATIVE);
 	}
 }

@@ -192,7 +192,7 @@ static void a_stop_is_named_by_its_reason(void **state)
 		[UNWIND_UNSUPPORTED_RULE] = "[unwind rule not supported]",
 		[UNWIND_BAD_TABLE] = "[damaged unwind table]",
 		[UNWIND_TOO_DEEP] = "[too deep]",
-		[UNWIND_CUT] = "[stack copy too short]",
+		[UNWIND_TRUNCATED] = "[stack copy too short]",
 	};
 	struct code_fixture *fixture = *state;
 	struct symbolizer symbolizer = symbolizer_of(fixture);

@@ -253,7 +253,7 @@ static void deep_stacks_are_cut_at_the_root(void **state)
 		assert_int_equal(otlp_text(&body, &text), 0);
 		assert_int_equal(count_frames(strbuf_str(&text)), cases[i].nr_left);
 		assert_non_null(strstr(strbuf_str(&text), ": f0[native] f1[native]"));
-		assert_int_equal(strstr(strbuf_str(&text), " [stack cut][] = 1") != NULL,
+		assert_int_equal(strstr(strbuf_str(&text), " [stack truncated][] = 1") != NULL,
 				 cases[i].is_cut);
 	}
 }
