@@ -24,7 +24,7 @@ struct cfi_source {
 	struct cfi_cie *cies; /* owned; in the order of their offsets */
 	size_t nr_cies;
 	size_t cap_cies;
-	size_t last_cie; /* index of the last CIE that was looked up; the next FDE mostly has it, too */
+	size_t last_cie; /* index of the last CIE that was found; the next FDE mostly has it, too */
 	uint64_t nr_bad_cies;
 	uint64_t bytes_left; /* of FDEs, that may still be run */
 };

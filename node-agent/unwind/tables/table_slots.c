@@ -100,7 +100,7 @@ static int take_slot(struct table_slots *slots, const struct waiting_file *file,
 	return r;
 }
 
-/* Takes a slot for a file, and takes file->fd over. `key` may be NULL. Errors: -ENOSPC (counted). */
+/* Takes a slot for a file, and file->fd over. `key` may be NULL. Errors: -ENOSPC (counted). */
 static int add(struct table_slots *slots, const struct waiting_file *file,
 	       const struct file_key *key, uint32_t *ret_slot)
 {
