@@ -12,8 +12,8 @@
 SEC("raw_tp")
 int file_key(struct bpf_raw_tracepoint_args *ctx)
 {
-	__u32 asker = VMA_FOR_AGENT, zero = 0;
-	struct vma_walk *walk = bpf_map_lookup_elem(&vma_walks, &asker);
+	struct vma_walk *walk = get_walk(VMA_FOR_AGENT);
+	__u32 zero = 0;
 	struct file_key *found = bpf_map_lookup_elem(&found_file_key, &zero);
 
 	if (!walk || !found)

@@ -151,6 +151,29 @@ MAP struct {
 	__array(values, struct arena_chunk);
 } arena SEC(".maps");
 
+/* Returns `bytes` (a power of 2, constant) of the arena, at an offset from a unit that is a
+ * multiple of it; NULL if there is no chunk. Costs two array lookups, which the JIT turns into
+ * loads. */
+static __always_inline const void *arena_at(__u32 unit, __u32 offset, __u32 bytes)
+{
+	__u64 address = (__u64)unit * ARENA_UNIT + offset;
+	__u32 chunk = address / ARENA_CHUNK_BYTES;
+	__u32 block = address / ARENA_BLOCK_BYTES % ARENA_CHUNK_BLOCKS;
+	const char *value;
+	void *blocks;
+
+	blocks = bpf_map_lookup_elem(&arena, &chunk);
+	if (!blocks)
+		return NULL;
+	value = bpf_map_lookup_elem(blocks, &block);
+	return value ? value + (address & (ARENA_BLOCK_BYTES - bytes)) : NULL;
+}
+
+static __always_inline struct vma_walk *get_walk(__u32 asker)
+{
+	return bpf_map_lookup_elem(&vma_walks, &asker);
+}
+
 static __always_inline struct scratch *get_scratch(void)
 {
 	__u32 zero = 0;

@@ -7,7 +7,6 @@
  * no cache when samples are rare.
  * Maps: scratch_of_cpu, processes, tables, arena.
  * Limits: MAPPING_TABLE_MAX_RANGES ranges of a process, the rows of one page. */
-#include "bpf/arena.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/unwind.bpf.h"
 
@@ -17,12 +16,11 @@
 __noinline int search_ranges(void)
 {
 	struct scratch *scratch = get_scratch();
-	struct unwind_state *state;
 	__u64 address;
 
 	if (!scratch)
 		return UNWIND_BAD_TABLE;
-	state = &scratch->unwind;
+	struct unwind_state *state = &scratch->unwind;
 	address = code_address(state);
 	state->low = 0;
 	state->high = state->nr_ranges;
@@ -116,12 +114,11 @@ __noinline int find_range(void)
 __noinline int search_rows(__u32 table, __u32 rows_offset, __u32 pc)
 {
 	struct scratch *scratch = get_scratch();
-	struct unwind_state *state;
 	__u32 next = pc;
 
 	if (!scratch)
 		return UNWIND_BAD_TABLE;
-	state = &scratch->unwind;
+	struct unwind_state *state = &scratch->unwind;
 	for (int i = 0; i < MAX_SEARCH_STEPS && state->low < state->high; i++) {
 		__u32 middle = (state->low + state->high) / 2;
 		const __u32 *row = arena_at(table, rows_offset + middle * sizeof(*row), 4);
@@ -292,13 +289,12 @@ static __always_inline void keep_rule(struct scratch *scratch)
 __noinline int find_rule_of_range(void)
 {
 	struct scratch *scratch = get_scratch();
-	struct unwind_state *state;
 	struct table_slot *slot;
 	__u32 unit;
 
 	if (!scratch)
 		return UNWIND_BAD_TABLE;
-	state = &scratch->unwind;
+	struct unwind_state *state = &scratch->unwind;
 	state->rule = (struct cfi_rule){ .kind = CFA_NONE };
 	state->is_end_of_row = false;
 	if (state->range.slot == 0)

@@ -16,7 +16,6 @@
  * Nothing here trusts what it reads: user memory may say anything, and the verifier bounds the
  * rest. */
 #include "bpf/arch.bpf.h"
-#include "bpf/arena.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/unwind.bpf.h"
 
@@ -95,12 +94,11 @@ static __always_inline int follow_frame_pointer(struct unwind_state *state, bool
 __noinline int is_entered_by_return(void)
 {
 	struct scratch *scratch = get_scratch();
-	struct unwind_state *state;
 
 	if (!scratch || !scratch->unwind.is_call || scratch->unwind.range.slot == 0 ||
 	    scratch->unwind.ip >= scratch->unwind.range_end)
 		return false;
-	state = &scratch->unwind;
+	struct unwind_state *state = &scratch->unwind;
 	state->is_call = false;
 	state->is_entered = find_rule_of_range() == GOES_ON &&
 			    (is_first_rule(&state->rule) || state->rule.kind == CFA_END) &&
@@ -119,12 +117,11 @@ __noinline int is_entered_by_return(void)
 __noinline int is_between_functions(int is_lost)
 {
 	struct scratch *scratch = get_scratch();
-	struct unwind_state *state;
 	bool is_first;
 
 	if (!scratch)
 		return false;
-	state = &scratch->unwind;
+	struct unwind_state *state = &scratch->unwind;
 	is_first = is_first_rule(&state->rule);
 	if (!state->is_call || !(is_first || is_lost || state->is_end_of_row))
 		return false;
@@ -325,11 +322,10 @@ static __always_inline int step_by_cfi(struct unwind_state *state)
 __noinline int step(void)
 {
 	struct scratch *scratch = get_scratch();
-	struct unwind_state *state;
 
 	if (!scratch)
 		return UNWIND_BAD_TABLE;
-	state = &scratch->unwind;
+	struct unwind_state *state = &scratch->unwind;
 	settle_switch(state);
 	switch (state->rule.kind) {
 	case CFA_NONE:

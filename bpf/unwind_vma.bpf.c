@@ -7,7 +7,6 @@
  * Called by unwind_lookup.bpf.c, on this CPU's scratch record.
  * Maps: scratch_of_cpu, vma_walks, files.
  * Limits: MAX_WALKS for each stack. */
-#include "bpf/arena.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/unwind.bpf.h"
 #include "bpf/vma.bpf.h"
@@ -41,15 +40,13 @@ static __always_inline void set_unknown(struct unwind_state *state, int kind)
 __noinline int find_range_of_task(void)
 {
 	struct scratch *scratch = get_scratch();
-	__u32 asker = VMA_FOR_SAMPLE;
-	struct vma_walk *walk = bpf_map_lookup_elem(&vma_walks, &asker);
-	struct unwind_state *state;
+	struct vma_walk *walk = get_walk(VMA_FOR_SAMPLE);
 	const __u32 *slot;
 	int kind;
 
 	if (!scratch || !walk)
 		return UNWIND_BAD_TABLE;
-	state = &scratch->unwind;
+	struct unwind_state *state = &scratch->unwind;
 	if (state->nr_walks >= MAX_WALKS) {
 		set_unknown(state, VMA_BROKEN);
 		return GOES_ON;
@@ -141,14 +138,12 @@ static __always_inline bool is_as_in_table(const struct unwind_state *state,
 __noinline int check_range(void)
 {
 	struct scratch *scratch = get_scratch();
-	__u32 asker = VMA_FOR_SAMPLE;
-	struct vma_walk *walk = bpf_map_lookup_elem(&vma_walks, &asker);
-	struct unwind_state *state;
+	struct vma_walk *walk = get_walk(VMA_FOR_SAMPLE);
 	struct mapping_range *range;
 
 	if (!scratch || !walk)
 		return UNWIND_BAD_TABLE;
-	state = &scratch->unwind;
+	struct unwind_state *state = &scratch->unwind;
 	if (state->nr_walks >= MAX_WALKS)
 		return GOES_ON;
 	state->nr_walks++;

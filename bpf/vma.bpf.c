@@ -40,11 +40,6 @@ enum search_result {
 	SEARCH_ENDED, /* walk->entry is a mapping's, or 0 */
 };
 
-static __always_inline struct vma_walk *get_walk(__u32 asker)
-{
-	return bpf_map_lookup_elem(&vma_walks, &asker);
-}
-
 /* Words of pivots and slots, from the node's beginning. */
 struct maple_layout {
 	__u32 pivots;

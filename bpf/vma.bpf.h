@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Looking up an address in the mappings of the current task. How it is done: vma.bpf.c. */
+/* Looks up an address in the mappings of the current task, see vma.bpf.c. */
 #ifndef BPF_VMA_BPF_H
 #define BPF_VMA_BPF_H
 

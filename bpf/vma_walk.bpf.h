@@ -6,7 +6,7 @@
 
 #include "bpf/shared/cfi.h"
 
-/* Who looks: each has a record of its own on each CPU, since the sampler interrupts the agent. */
+/* Each asker has a record of its own on each CPU, since the sampler interrupts the agent. */
 enum vma_asker {
 	VMA_FOR_SAMPLE,
 	VMA_FOR_AGENT,
@@ -15,7 +15,7 @@ enum vma_asker {
 
 #define MAPLE_NODE_WORDS 32
 
-/* A walk through a process's mappings: what is asked, where it is, and what it found. */
+/* A walk through a process's mappings: the input, the position, and the result. */
 struct vma_walk {
 	__u64 address; /* in */
 	__u64 mm; /* whose mappings they are */
