@@ -382,19 +382,12 @@ static int on_reserved(uint32_t code, struct code_insn *insn)
 	return is_udf || is_matrix ? 0 : -EBADMSG;
 }
 
-static int on_unallocated(uint32_t code, struct code_insn *insn)
-{
-	(void)code;
-	(void)insn;
-	return -EBADMSG;
-}
-
 int code_insn_decode(const uint8_t *bytes, size_t len, struct code_insn *ret_insn)
 {
 	static int (*const groups[16])(uint32_t, struct code_insn *) = {
-		on_reserved, on_unallocated, on_scalable,  on_unallocated, on_memory, on_register,
-		on_memory,   on_vector,	     on_immediate, on_immediate,   on_branch, on_branch,
-		on_memory,   on_register,    on_memory,	   on_vector,
+		on_reserved, NULL,	  on_scalable,	NULL,	      on_memory, on_register,
+		on_memory,   on_vector,	  on_immediate, on_immediate, on_branch, on_branch,
+		on_memory,   on_register, on_memory,	on_vector,
 	};
 	struct code_insn insn = {
 		.len = INSN_BYTES,
@@ -409,7 +402,8 @@ int code_insn_decode(const uint8_t *bytes, size_t len, struct code_insn *ret_ins
 	for (unsigned int i = 0; i < INSN_BYTES; i++)
 		code |= (uint32_t)bytes[i] << 8 * i;
 
-	int r = groups[bits(code, 25, 4)](code, &insn);
+	int (*decode)(uint32_t, struct code_insn *) = groups[bits(code, 25, 4)];
+	int r = decode ? decode(code, &insn) : -EBADMSG;
 	if (r == 0)
 		*ret_insn = insn;
 	return r;

@@ -37,18 +37,11 @@ static void forget_all(struct scan_state *state)
 	*state = (struct scan_state){ 0 };
 }
 
-static void forget_depth(struct scan_state *state)
+/* `what` is SCAN_HAS_DEPTH or SCAN_HAS_FP. */
+static void forget(struct scan_state *state, uint16_t what)
 {
-	state->known &= (uint16_t)~SCAN_HAS_DEPTH;
-	state->depth = 0;
-	if (!state->known)
-		forget_all(state);
-}
-
-static void forget_fp(struct scan_state *state)
-{
-	state->known &= (uint16_t)~SCAN_HAS_FP;
-	state->fp_depth = 0;
+	state->known &= (uint16_t)~what;
+	*(what == SCAN_HAS_DEPTH ? &state->depth : &state->fp_depth) = 0;
 	if (!state->known)
 		forget_all(state);
 }
@@ -56,15 +49,15 @@ static void forget_fp(struct scan_state *state)
 static void set_fp_depth(struct scan_state *state, int64_t depth)
 {
 	if (depth < 0 || depth > MAX_DEPTH) {
-		forget_fp(state);
+		forget(state, SCAN_HAS_FP);
 		return;
 	}
 	state->known |= SCAN_HAS_FP;
 	state->fp_depth = (int32_t)depth;
 }
 
-/* What is above the stack pointer is nothing any more: a register that was not taken back is
- * lost. */
+/* Forgets the places that are below the stack pointer now. A register that was changed and not
+ * restored from there is lost. */
 static void drop_places(struct scan_state *state)
 {
 	for (size_t i = 0; i < CODE_NR_KEPT; i++)
@@ -78,7 +71,7 @@ static void set_depth(struct scan_state *state, int64_t depth)
 	bool goes_up = state->known & SCAN_HAS_DEPTH && depth < state->depth;
 
 	if (depth < 0 || depth > MAX_DEPTH) {
-		forget_depth(state);
+		forget(state, SCAN_HAS_DEPTH);
 		return;
 	}
 	state->known |= SCAN_HAS_DEPTH;
@@ -93,9 +86,9 @@ static void change(struct scan_state *state, uint8_t reg)
 	int i = find_kept(reg);
 
 	if (reg == CODE_SP)
-		forget_depth(state);
+		forget(state, SCAN_HAS_DEPTH);
 	if (reg == CODE_FP)
-		forget_fp(state);
+		forget(state, SCAN_HAS_FP);
 	if (i != NONE && scan_state_is_known(state))
 		state->changed |= (uint16_t)(1U << i);
 }
@@ -155,11 +148,6 @@ static bool find_operand(const struct scan_state *state, const struct code_insn 
 	else
 		return false;
 	return true;
-}
-
-static void on_other(struct scan_state *state, const struct code_insn *insn)
-{
-	change_all(state, insn->writes);
 }
 
 /* sp or fp becomes an address in the frame. */
@@ -255,7 +243,7 @@ void scan_state_apply(struct scan_state *state, const struct code_insn *insn)
 	if (insn->op < nr && handlers[insn->op])
 		handlers[insn->op](state, insn);
 	else
-		on_other(state, insn);
+		change_all(state, insn->writes);
 }
 
 /* A register that both ways left alone is; one that both saved at the same place is there. */
@@ -282,9 +270,9 @@ bool scan_state_merge(struct scan_state *state, const struct scan_state *other)
 		return false;
 	merge_registers(state, other);
 	if (!(common & SCAN_HAS_DEPTH))
-		forget_depth(state);
+		forget(state, SCAN_HAS_DEPTH);
 	if ((state->known | other->known) & SCAN_HAS_FP && !(common & SCAN_HAS_FP)) {
-		forget_fp(state);
+		forget(state, SCAN_HAS_FP);
 		state->changed |= 1U << KEPT_FP;
 	}
 	return true;

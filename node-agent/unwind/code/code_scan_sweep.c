@@ -105,12 +105,6 @@ static bool has_table(const struct sweep *sweep)
 	       memcmp(&sweep->table, &entry, sizeof(entry)) != 0;
 }
 
-static void begin_guessed_function(struct sweep *sweep)
-{
-	begin_function(sweep);
-	sweep->guess = index_of(sweep);
-}
-
 /* No code can follow from what is believed: more was taken off the stack than the function has
  * there. If the function's beginning was guessed, the guess was wrong. */
 static void refute(struct sweep *sweep)
@@ -167,7 +161,8 @@ static void arrive(struct sweep *sweep)
 		sweep->is_reached = true;
 	} else if (!sweep->insn.is_padding && (!sweep->is_reached || sweep->is_behind_call) &&
 		   is_guessed_start(sweep)) {
-		begin_guessed_function(sweep);
+		begin_function(sweep);
+		sweep->guess = index;
 	} else if (!sweep->insn.is_padding && !sweep->is_reached && !sweep->is_lost) {
 		sweep->state = sweep->table;
 		sweep->is_reached = true;

@@ -11,7 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Links are followed, some distributions' files are ones, but not out of the directory. */
+/* Opens a regular file below the directory. Symbolic links are followed, because some distributions
+ * have them, but not out of the directory. */
 static int open_below(const char *debug_dir, const char *path)
 {
 	struct stat st;
@@ -31,49 +32,33 @@ static int open_below(const char *debug_dir, const char *path)
 	return take_fd(fd);
 }
 
-/* Errors: -ENOENT, also for what is no build id and for what is no regular file; what
- * resolve_open() says. */
-static int open_by_id(const char *debug_dir, const char *build_id, int *ret_fd)
+static int open_by_id(const char *debug_dir, const char *build_id)
 {
 	char path[PATH_MAX];
 
 	if (strlen(build_id) < 3 || !hex_is(build_id, strlen(build_id)))
 		return -ENOENT;
 	snprintf(path, sizeof(path), ".build-id/%.2s/%s.debug", build_id, build_id + 2);
-
-	int fd = open_below(debug_dir, path);
-	if (fd < 0)
-		return fd;
-	*ret_fd = fd;
-	return 0;
+	return open_below(debug_dir, path);
 }
 
-/* The name comes from who reads foreign files. */
-static bool is_plain_name(const char *name)
+/* The name comes from a process that reads foreign files, so it is checked. */
+static int open_by_name(const char *debug_dir, const char *name)
 {
-	return name[0] != '\0' && !strchr(name, '/') && strcmp(name, ".") != 0 &&
-	       strcmp(name, "..") != 0;
-}
-
-/* Errors: -ENOENT, also for a path instead of a name; what resolve_open() says. */
-static int open_by_name(const char *debug_dir, const char *name, int *ret_fd)
-{
-	if (!is_plain_name(name))
+	if (name[0] == '\0' || strchr(name, '/') || strcmp(name, ".") == 0 ||
+	    strcmp(name, "..") == 0)
 		return -ENOENT;
-
-	int fd = open_below(debug_dir, name);
-	if (fd < 0)
-		return fd;
-	*ret_fd = fd;
-	return 0;
+	return open_below(debug_dir, name);
 }
 
 enum elf_rows_debug debug_file_find(const char *debug_dir, const struct elf_rows_wanted *wanted,
 				    int *ret_fd)
 {
-	if (open_by_id(debug_dir, wanted->build_id, ret_fd) == 0)
-		return ELF_ROWS_DEBUG_BY_ID;
-	if (open_by_name(debug_dir, wanted->link, ret_fd) == 0)
-		return ELF_ROWS_DEBUG_BY_LINK;
-	return ELF_ROWS_DEBUG_NONE;
+	int by_id = open_by_id(debug_dir, wanted->build_id);
+	int fd = by_id >= 0 ? by_id : open_by_name(debug_dir, wanted->link);
+
+	if (fd < 0)
+		return ELF_ROWS_DEBUG_NONE;
+	*ret_fd = fd;
+	return by_id >= 0 ? ELF_ROWS_DEBUG_BY_ID : ELF_ROWS_DEBUG_BY_LINK;
 }

@@ -9,7 +9,8 @@
 #include "base/err.h"
 #include "unwind/file/elf_rows.h"
 
-/* Opens it by build id, else by name. Returns how it was found; ELF_ROWS_DEBUG_NONE: not at all. */
+/* Opens the debug file, by build id if possible, else by name. Returns how it was found, or
+ * ELF_ROWS_DEBUG_NONE if there is none. */
 enum elf_rows_debug debug_file_find(const char *debug_dir, const struct elf_rows_wanted *wanted,
 				    int *ret_fd) must_check;
 

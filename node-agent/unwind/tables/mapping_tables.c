@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/tables/mapping_tables.h"
 
-#include "base/strbuf.h"
 #include "process/mapped_file.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,13 +14,6 @@ struct mapping_tables {
 	struct unwind_arena *arena; /* borrowed */
 	uint32_t last_id;
 	struct mapping_tables_stats stats;
-};
-
-/* A mapping table on its way into the arena. */
-struct encoder {
-	uint64_t *starts; /* owned; room for two ranges a mapping */
-	struct mapping_range *ranges; /* owned */
-	uint32_t nr;
 };
 
 int mapping_tables_new(struct unwind_memory *memory, struct unwind_arena *arena,
@@ -41,72 +34,71 @@ void mapping_tables_free(struct mapping_tables *tables)
 	free(tables);
 }
 
-static void encoder_done(struct encoder *encoder)
-{
-	free(encoder->starts);
-	free(encoder->ranges);
-}
-
-static void add_range(struct encoder *encoder, uint64_t start, struct mapping_range range)
-{
-	encoder->starts[encoder->nr] = start;
-	encoder->ranges[encoder->nr] = range;
-	encoder->nr++;
-}
-
-/* A mapping, and the hole behind it unless the next mapping begins there. */
-static void add_mapping(struct encoder *encoder, const struct mapping *mapping,
-			const struct mapping *next)
-{
-	add_range(encoder, mapping->start,
-		  (struct mapping_range){ .bias = mapping->start - mapping->file_offset,
-					  .slot = mapping->file->slot,
-					  .is_postponed = mapping->file->is_postponed });
-	if (!next || next->start != mapping->end)
-		add_range(encoder, mapping->end, (struct mapping_range){ .is_hole = 1 });
-}
-
-static int encode(struct encoder *encoder, const struct mapping_list *list)
-{
-	size_t nr_items = list->nr_items;
-
-	encoder->starts = calloc(2 * nr_items, sizeof(*encoder->starts));
-	encoder->ranges = calloc(2 * nr_items, sizeof(*encoder->ranges));
-	if (!encoder->starts || !encoder->ranges)
-		return -ENOMEM;
-	for (size_t i = 0; i < nr_items; i++)
-		add_mapping(encoder, &list->items[i],
-			    i + 1 < nr_items ? &list->items[i + 1] : NULL);
-	return 0;
-}
-
 _Static_assert(2 * MAPPING_LIST_MAX <= MAPPING_TABLE_MAX_RANGES, "every mapping list fits");
 
-/* Where a mapping table was there may be a row table, or the middle of one, while a sleeping
- * process still has the binding: numbers of pages and rows, which are small. */
+/* Ids are large numbers. While a sleeping process still has its binding, there may be a row table,
+ * or the middle of one, in place of its mapping table; numbers of pages and rows are small. */
 static uint32_t next_id(struct mapping_tables *tables)
 {
 	tables->last_id = (tables->last_id + 1) | FIRST_ID;
 	return tables->last_id;
 }
 
-/* The mapping table as one piece of memory. */
-static int lay_out(const struct encoder *encoder, uint32_t id, struct strbuf *out)
-{
-	size_t starts_bytes = encoder->nr * sizeof(*encoder->starts);
-	struct mapping_table head = { .id = id, .nr_ranges = encoder->nr };
-	static const char zeros[sizeof(struct mapping_range)];
+/* A mapping table that is being filled. */
+struct encoder {
+	struct mapping_table *head;
+	uint64_t *starts;
+	struct mapping_range *ranges;
+};
 
-	head.ranges_offset = (uint32_t)((MAPPING_TABLE_STARTS + starts_bytes + 31) / 32 * 32);
-	strbuf_append(out, &head, sizeof(head));
-	strbuf_append(out, encoder->starts, starts_bytes);
-	strbuf_append(out, zeros, head.ranges_offset - MAPPING_TABLE_STARTS - starts_bytes);
-	strbuf_append(out, encoder->ranges, encoder->nr * sizeof(*encoder->ranges));
-	return strbuf_error(out);
+static void add_range(struct encoder *encoder, uint64_t start, struct mapping_range range)
+{
+	encoder->starts[encoder->head->nr_ranges] = start;
+	encoder->ranges[encoder->head->nr_ranges++] = range;
 }
 
-/* Files without a slot, and twice those that get one later. While the list stays the same it
- * only becomes less: a file that has a slot keeps it. */
+static bool has_hole_behind(const struct mapping_list *list, size_t i)
+{
+	return i + 1 == list->nr_items || list->items[i + 1].start != list->items[i].end;
+}
+
+/* Makes the mapping table of a list: each mapping, and the hole behind it if there is one. Errors:
+ * -ENOMEM. */
+static int encode(const struct mapping_list *list, uint32_t id, void **ret_table, size_t *ret_len)
+{
+	size_t nr = list->nr_items;
+
+	for (size_t i = 0; i < list->nr_items; i++)
+		nr += has_hole_behind(list, i);
+	size_t ranges_offset = (MAPPING_TABLE_STARTS + nr * sizeof(uint64_t) + 31) / 32 * 32;
+	size_t len = ranges_offset + nr * sizeof(struct mapping_range);
+	char *table = calloc(1, len);
+	if (!table)
+		return -ENOMEM;
+	struct encoder encoder = {
+		.head = (void *)table,
+		.starts = (void *)(table + MAPPING_TABLE_STARTS),
+		.ranges = (void *)(table + ranges_offset),
+	};
+	*encoder.head = (struct mapping_table){ .id = id,
+						.ranges_offset = (uint32_t)ranges_offset };
+	for (size_t i = 0; i < list->nr_items; i++) {
+		const struct mapping *mapping = &list->items[i];
+
+		add_range(&encoder, mapping->start,
+			  (struct mapping_range){ .bias = mapping->start - mapping->file_offset,
+						  .slot = mapping->file->slot,
+						  .is_postponed = mapping->file->is_postponed });
+		if (has_hole_behind(list, i))
+			add_range(&encoder, mapping->end, (struct mapping_range){ .is_hole = 1 });
+	}
+	*ret_table = table;
+	*ret_len = len;
+	return 0;
+}
+
+/* Counts files without a slot, and those that get one later twice. While the list stays the same,
+ * the number can only fall, because a file that has a slot keeps it. */
 static uint32_t count_lacking(const struct mapping_list *list)
 {
 	uint32_t nr = 0;
@@ -120,18 +112,16 @@ static uint32_t count_lacking(const struct mapping_list *list)
 static int publish(struct mapping_tables *tables, const struct mapping_list *list,
 		   struct mapping_table_place *ret_place)
 {
-	_cleanup_(strbuf_done) struct strbuf bytes = strbuf_with_max(UINT32_MAX);
-	_cleanup_(encoder_done) struct encoder encoder = { 0 };
 	struct mapping_table_place place = { .id = next_id(tables) };
+	_cleanup_free_ void *table = NULL;
+	size_t len;
 
-	int r = encode(&encoder, list);
+	int r = encode(list, place.id, &table, &len);
 	if (r == 0)
-		r = lay_out(&encoder, place.id, &bytes);
-	if (r == 0)
-		r = unwind_arena_put(tables->arena, bytes.data, bytes.len, &place.unit);
+		r = unwind_arena_put(tables->arena, table, len, &place.unit);
 	if (r < 0)
 		return r;
-	place.bytes = (uint32_t)bytes.len;
+	place.bytes = (uint32_t)len;
 	place.nr_lacking = count_lacking(list);
 	tables->stats.nr_tables++;
 	tables->stats.nr_bytes += place.bytes;
@@ -150,8 +140,8 @@ static void drop(struct mapping_tables *tables, const struct mapping_table_place
 	tables->stats.nr_bytes -= place->bytes;
 }
 
-/* Only where the unwinder asks for one, or has one: a process that has ended meanwhile would
- * keep it for ever, and one that called exec() has other code. */
+/* Binds the process only if the unwinder asks for a binding or has one: a process that has ended
+ * meanwhile would keep it for ever, and one that called exec() has other code. */
 static int set_binding(const struct mapping_tables *tables, uint32_t pid,
 		       const struct mapping_table_place *place)
 {
@@ -164,9 +154,9 @@ void mapping_tables_drop(struct mapping_tables *tables, struct mapping_list *lis
 	list->table = (struct mapping_table_place){ 0 };
 }
 
-/* The old table goes when the process is bound to the new one. Without a new one it goes as
- * well: files that are not in it any more have given back their slots, which may be other files'
- * soon. */
+/* Makes a new table. The old one is freed when the process is bound to the new one, and also if
+ * there is no new one: files that were unmapped have given back their slots, which may soon be
+ * other files'. */
 static int renew(struct mapping_tables *tables, uint32_t pid, struct mapping_list *list)
 {
 	struct mapping_table_place old = list->table;

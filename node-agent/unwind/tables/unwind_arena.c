@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two locks. `lock` guards the numbers and is held for microseconds, because the reader's thread
- * puts mapping tables. `wait_lock` is held by whoever adds a chunk or waits for unwinders, both of
- * which may take a grace period in the kernel. It is taken first.
+/* There are two locks. `lock` guards the numbers and is held for microseconds, because the reader's
+ * thread puts mapping tables. `wait_lock` is held while a chunk is added or unwinders are waited
+ * for, both of which may take a grace period in the kernel. It is taken first.
  *
- * What was freed goes through a limbo:
+ * Freed units go through a limbo:
  *
  *	unwind_arena_put ──▶ in use ──▶ unwind_arena_free ──▶ limbo ──▶ unwind_arena_reclaim: grace period ──▶ free
  *
- * Room in the limbo is made when units are taken, so that no failure can lose any. */
+ * Room in the limbo is made when units are taken, so that freeing cannot fail. */
 #include "unwind/tables/unwind_arena.h"
 
 #include "base/array.h"
+#include "base/locked.h"
 #include "unwind/tables/extents.h"
 
 #include <pthread.h>
@@ -28,8 +29,8 @@ struct unwind_arena {
 	pthread_mutex_t wait_lock;
 	pthread_mutex_t lock; /* for all below */
 	size_t nr_chunks;
-	struct extents extents; /* what is in the limbo counts as taken */
-	struct extent *limbo; /* owned; room for all extents that are taken */
+	struct extents extents; /* extents in the limbo count as taken */
+	struct extent *limbo; /* owned; has room for all extents that are taken */
 	size_t nr_limbo;
 	size_t cap_limbo;
 	uint64_t nr_units_limbo;
@@ -72,8 +73,8 @@ void unwind_arena_close(struct unwind_arena *arena)
 	free(arena);
 }
 
-/* Makes the range of units longer by a chunk. Unwinders can reach it before any unit of it is
- * given out. The caller holds wait_lock. */
+/* Adds a chunk to the range of units. Unwinders can reach it before any unit of it is given out.
+ * The caller holds wait_lock. */
 static int add_chunk(struct unwind_arena *arena)
 {
 	uint32_t index = (uint32_t)arena->nr_chunks;
@@ -81,45 +82,36 @@ static int add_chunk(struct unwind_arena *arena)
 	int r = unwind_memory_add_chunk(arena->memory, index);
 	if (r < 0)
 		return r;
-	pthread_mutex_lock(&arena->lock);
+	LOCKED(&arena->lock);
 	r = extents_grow(&arena->extents, (index + 1) * CHUNK_UNITS - arena->extents.end);
 	if (r == 0)
 		arena->nr_chunks++;
-	pthread_mutex_unlock(&arena->lock);
 	return r;
 }
 
-/* Adds a chunk if that can help to find this many units. Another thread may have been faster:
- * then it does nothing. */
+/* Adds a chunk if that can help to find this many units, and no other thread has done so. */
 static int grow_for(struct unwind_arena *arena, uint32_t nr_units)
 {
-	int r = 0;
-
-	pthread_mutex_lock(&arena->wait_lock);
+	LOCKED(&arena->wait_lock);
 	pthread_mutex_lock(&arena->lock);
 	uint32_t missing = extents_missing(&arena->extents, nr_units);
 	size_t limit = arena->max_chunks * CHUNK_UNITS;
 	bool can_fit = missing <= limit - arena->extents.end;
 	pthread_mutex_unlock(&arena->lock);
 	if (!can_fit)
-		r = -ENOSPC;
-	else if (missing > 0)
-		r = add_chunk(arena);
-	pthread_mutex_unlock(&arena->wait_lock);
-	return r;
+		return -ENOSPC;
+	return missing > 0 ? add_chunk(arena) : 0;
 }
 
 static int take_now(struct unwind_arena *arena, uint32_t nr_units, uint32_t *ret_unit)
 {
-	pthread_mutex_lock(&arena->lock);
+	LOCKED(&arena->lock);
 	int r = array_grow(arena->limbo, arena->cap_limbo, arena->extents.nr_taken + 1, SIZE_MAX);
-	if (r == 0)
-		r = extents_take(&arena->extents, nr_units, ret_unit);
-	pthread_mutex_unlock(&arena->lock);
-	return r;
+	return r < 0 ? r : extents_take(&arena->extents, nr_units, ret_unit);
 }
 
-/* Each turn makes the arena larger, by this thread or another, or is the last one. */
+/* Takes units. Each round but the last one finds that the arena has grown, by this thread or
+ * another one. */
 static int take_units(struct unwind_arena *arena, uint32_t nr_units, uint32_t *ret_unit)
 {
 	for (;;) {
@@ -157,14 +149,6 @@ static struct extent extent_of(uint32_t unit, size_t len)
 	return (struct extent){ unit, (uint32_t)((len + ARENA_UNIT - 1) / ARENA_UNIT) };
 }
 
-/* Units that no unwinder was ever told of. */
-static void give_back_unused(struct unwind_arena *arena, struct extent extent)
-{
-	pthread_mutex_lock(&arena->lock);
-	extents_give_back(&arena->extents, extent);
-	pthread_mutex_unlock(&arena->lock);
-}
-
 int unwind_arena_put(struct unwind_arena *arena, const void *data, size_t len, uint32_t *ret_unit)
 {
 	uint32_t unit = 0;
@@ -175,12 +159,14 @@ int unwind_arena_put(struct unwind_arena *arena, const void *data, size_t len, u
 	if (r < 0)
 		return r;
 	r = write_bytes(arena, (uint64_t)unit * ARENA_UNIT, data, len);
-	if (r < 0) {
-		give_back_unused(arena, extent_of(unit, len));
-		return r;
+	if (r == 0) {
+		*ret_unit = unit;
+		return 0;
 	}
-	*ret_unit = unit;
-	return 0;
+	/* No unwinder was ever told of these units. */
+	LOCKED(&arena->lock);
+	extents_give_back(&arena->extents, extent_of(unit, len));
+	return r;
 }
 
 void unwind_arena_set_u32(struct unwind_arena *arena, uint32_t unit, uint32_t value)
@@ -200,10 +186,9 @@ void unwind_arena_free(struct unwind_arena *arena, uint32_t unit, size_t len)
 {
 	struct extent extent = extent_of(unit, len);
 
-	pthread_mutex_lock(&arena->lock);
+	LOCKED(&arena->lock);
 	arena->limbo[arena->nr_limbo++] = extent;
 	arena->nr_units_limbo += extent.nr_units;
-	pthread_mutex_unlock(&arena->lock);
 }
 
 static void leave_limbo(struct unwind_arena *arena, size_t nr_extents)
@@ -218,10 +203,9 @@ static void leave_limbo(struct unwind_arena *arena, size_t nr_extents)
 	memmove(arena->limbo, arena->limbo + nr_extents, arena->nr_limbo * sizeof(*arena->limbo));
 }
 
-/* After a failure things stay in the limbo, until the next time. */
-static int wait_and_reclaim(struct unwind_arena *arena)
+int unwind_arena_wait(struct unwind_arena *arena)
 {
-	pthread_mutex_lock(&arena->wait_lock);
+	LOCKED(&arena->wait_lock);
 	pthread_mutex_lock(&arena->lock);
 	size_t nr_extents = arena->nr_limbo;
 	pthread_mutex_unlock(&arena->lock);
@@ -231,13 +215,7 @@ static int wait_and_reclaim(struct unwind_arena *arena)
 		leave_limbo(arena, nr_extents);
 		pthread_mutex_unlock(&arena->lock);
 	}
-	pthread_mutex_unlock(&arena->wait_lock);
 	return r;
-}
-
-int unwind_arena_wait(struct unwind_arena *arena)
-{
-	return wait_and_reclaim(arena);
 }
 
 void unwind_arena_reclaim(struct unwind_arena *arena)
@@ -246,19 +224,17 @@ void unwind_arena_reclaim(struct unwind_arena *arena)
 	bool has_limbo = arena->nr_limbo > 0;
 	pthread_mutex_unlock(&arena->lock);
 	if (has_limbo)
-		wait_and_reclaim(arena);
+		(void)!unwind_arena_wait(arena); /* after a failure it is tried again */
 }
 
 struct unwind_arena_stats unwind_arena_get_stats(struct unwind_arena *arena)
 {
-	pthread_mutex_lock(&arena->lock);
-	struct unwind_arena_stats stats = {
+	LOCKED(&arena->lock);
+	return (struct unwind_arena_stats){
 		.nr_chunks = arena->nr_chunks,
 		.nr_bytes_used = (arena->extents.nr_units_taken - arena->nr_units_limbo) *
 				 ARENA_UNIT,
 		.nr_bytes_freed = arena->nr_units_limbo * ARENA_UNIT,
 		.nr_write_failures = __atomic_load_n(&arena->nr_write_failures, __ATOMIC_RELAXED),
 	};
-	pthread_mutex_unlock(&arena->lock);
-	return stats;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/tables/unwind_memory_local.h"
 
+#include "base/locked.h"
+
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -53,10 +55,7 @@ static int bind(struct unwind_memory *memory, uint32_t pid, uint64_t binding)
 
 static int wait_for_unwinder(struct unwind_memory *memory)
 {
-	struct local_memory *local = get_local(memory);
-
-	pthread_mutex_lock(&local->unwinding);
-	pthread_mutex_unlock(&local->unwinding);
+	LOCKED(&get_local(memory)->unwinding);
 	return 0;
 }
 
@@ -68,8 +67,7 @@ static const struct unwind_memory_ops local_ops = {
 	.wait = wait_for_unwinder,
 };
 
-/* Address space alone: what cannot be written takes no memory, whatever the kernel commits
- * itself to. */
+/* Reserves address space only: memory that cannot be written is not committed. */
 static int reserve(struct local_memory *local, size_t max_bytes)
 {
 	size_t nr_chunks = (max_bytes + ARENA_CHUNK_BYTES - 1) / ARENA_CHUNK_BYTES;

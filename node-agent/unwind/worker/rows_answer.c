@@ -52,15 +52,12 @@ int rows_answer_key(const void *bytes, size_t len, struct rows_key_reply *ret_re
 int rows_answer_table(void *bytes, size_t len, size_t max_bytes, struct row_table_bytes *ret_table,
 		      struct unwind_losses *ret_losses)
 {
-	struct rows_table_tail tail;
+	size_t tail = sizeof(*ret_losses);
 
-	if (!bytes || len < sizeof(tail) || len - sizeof(tail) > max_bytes)
+	if (!bytes || len < tail || len - tail > max_bytes ||
+	    !row_table_is_valid(bytes, len - tail))
 		return -EIO;
-	len -= sizeof(tail);
-	memcpy(&tail, (const char *)bytes + len, sizeof(tail));
-	if (!row_table_is_valid(bytes, len))
-		return -EIO;
-	*ret_table = (struct row_table_bytes){ bytes, len };
-	*ret_losses = tail.losses;
+	*ret_table = (struct row_table_bytes){ bytes, len - tail };
+	memcpy(ret_losses, (const char *)bytes + len - tail, tail);
 	return 0;
 }

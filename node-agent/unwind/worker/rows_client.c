@@ -123,7 +123,7 @@ static int send_build_request(struct rows_client *client, enum worker_lane numbe
 	const struct worker_request request = {
 		.kind = ROWS_REQUEST_BUILD,
 		.key = client->lanes[number].number,
-		.max_bytes = client->opts.max_table_bytes + sizeof(struct rows_table_tail),
+		.max_bytes = client->opts.max_table_bytes + sizeof(struct unwind_losses),
 	};
 
 	static const struct worker_payload nothing = { 0 };

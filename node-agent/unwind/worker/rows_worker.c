@@ -87,12 +87,11 @@ static int answer_build(struct rows_worker *worker, const struct worker_call *ca
 	forget(worker);
 	if (r < 0)
 		return r;
-	const struct rows_table_tail tail = { .losses = stats.losses };
-	char *bytes = strbuf_extend(reply, table.len + sizeof(tail));
+	char *bytes = strbuf_extend(reply, table.len + sizeof(stats.losses));
 	if (!bytes)
 		return strbuf_error(reply);
 	memcpy(bytes, table.data, table.len);
-	memcpy(bytes + table.len, &tail, sizeof(tail));
+	memcpy(bytes + table.len, &stats.losses, sizeof(stats.losses));
 	return 0;
 }
 

@@ -30,7 +30,7 @@ enum rows_request_kind {
 	 * Errors: those of elf_rows_open(), but -ENOEXEC in place of -EBADMSG, which on this way
 	 * means that a worker is mad. */
 	ROWS_REQUEST_KEY,
-	/* With the same key. No fds. Reply: the table, and behind it struct rows_table_tail.
+	/* With the same key. No fds. Reply: the table, and behind it struct unwind_losses.
 	 * Errors: those of elf_rows_build(); -EINVAL it is not the last one that was asked
 	 * about. */
 	ROWS_REQUEST_BUILD,
@@ -47,10 +47,6 @@ struct rows_key_reply {
 	uint32_t wants_debug; /* 1: a debug file, by `wanted`; else 0, and `key` is set */
 	struct elf_rows_wanted wanted;
 	struct elf_rows_key key;
-};
-
-struct rows_table_tail {
-	struct unwind_losses losses;
 };
 
 /* What the command does. Returns the exit status. */

@@ -42,7 +42,7 @@ static struct table make_table(void)
 /* A reply with that table, and `len` in place of its length. */
 static int check_table(const struct table *table, size_t len, size_t max_bytes)
 {
-	struct rows_table_tail tail = { .losses = { 3, 4 } };
+	struct unwind_losses tail = { 3, 4 };
 	struct row_table_bytes ret_table = { 0 };
 	struct unwind_losses losses = { 0 };
 	char *bytes = calloc(1, sizeof(struct table_reply) + sizeof(tail));
@@ -68,7 +68,7 @@ static int check_table(const struct table *table, size_t len, size_t max_bytes)
 static void a_table_is_taken_with_its_losses(void **state)
 {
 	struct table table = make_table();
-	size_t len = table.head.bytes + sizeof(struct rows_table_tail);
+	size_t len = table.head.bytes + sizeof(struct unwind_losses);
 	(void)state;
 
 	assert_int_equal(check_table(&table, len, MAX_TABLE_BYTES), 0);
@@ -78,7 +78,7 @@ static void a_table_is_taken_with_its_losses(void **state)
 static void tables_of_another_length_are_none(void **state)
 {
 	struct table table = make_table();
-	size_t len = table.head.bytes + sizeof(struct rows_table_tail);
+	size_t len = table.head.bytes + sizeof(struct unwind_losses);
 	(void)state;
 
 	assert_int_equal(check_table(&table, len, table.head.bytes - 1), -EIO);
@@ -90,7 +90,7 @@ static void tables_of_another_length_are_none(void **state)
 static void tables_that_lead_elsewhere_are_none(void **state)
 {
 	struct table good = make_table();
-	size_t len = good.head.bytes + sizeof(struct rows_table_tail);
+	size_t len = good.head.bytes + sizeof(struct unwind_losses);
 	const struct {
 		size_t offset;
 		uint32_t value;
