@@ -37,7 +37,7 @@ static void add_functions(const struct snapshot_file *file, struct row_builder *
 	const struct cfi_section section = { .data = (const uint8_t *)file->eh_frame.data,
 					     .len = file->eh_frame.len,
 					     .address = file->eh_frame_address };
-	_cleanup_(cfi_source_freep) struct unwind_source *source = NULL;
+	_cleanup_(unwind_source_freep) struct unwind_source *source = NULL;
 	struct unwind_functions functions = { .max_items = MAX_FUNCTIONS };
 	struct unwind_losses losses = { 0 };
 

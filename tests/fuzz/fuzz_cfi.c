@@ -45,7 +45,7 @@ static void emit_all(struct unwind_source *source, const struct unwind_functions
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	_cleanup_(cfi_source_freep) struct unwind_source *source = NULL;
+	_cleanup_(unwind_source_freep) struct unwind_source *source = NULL;
 	struct unwind_functions functions = { .max_items = MAX_FUNCTIONS };
 	struct unwind_losses losses = { 0 };
 

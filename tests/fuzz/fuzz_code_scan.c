@@ -44,7 +44,7 @@ static int emit(struct unwind_source *source, struct row_builder *builder)
 
 static void scan(const struct code_scan_input *input)
 {
-	_cleanup_(code_scan_source_freep) struct unwind_source *source = NULL;
+	_cleanup_(unwind_source_freep) struct unwind_source *source = NULL;
 	_cleanup_(row_builder_freep) struct row_builder *builder = NULL;
 	_cleanup_(row_table_bytes_done) struct row_table_bytes table = { 0 };
 

@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	_cleanup_(unwind_functions_done) struct unwind_functions functions = {
 		.max_items = MAX_FUNCTIONS
 	};
-	_cleanup_(gopclntab_source_freep) struct unwind_source *source = NULL;
+	_cleanup_(unwind_source_freep) struct unwind_source *source = NULL;
 	const struct gopclntab_section section = { data, size, TEXT };
 	struct unwind_losses losses = { 0 };
 

@@ -43,7 +43,7 @@ bool symbol_source_find_eh_frame(struct elf_reader *reader, const struct elf_sec
 
 static int list_section(struct cfi_section *section, struct unwind_functions *functions)
 {
-	_cleanup_(cfi_source_freep) struct unwind_source *source = NULL;
+	_cleanup_(unwind_source_freep) struct unwind_source *source = NULL;
 	struct unwind_losses losses = { 0 }; /* ignored: damaged entries are left out */
 
 	int r = cfi_source_new(section, &source);

@@ -170,9 +170,15 @@ static int emit(struct unwind_source *base, const struct unwind_function *functi
 	return 0;
 }
 
+static void free_source(struct unwind_source *base)
+{
+	free(source_of(base)->cies);
+	free(base);
+}
+
 int cfi_source_new(const struct cfi_section *section, struct unwind_source **ret_source)
 {
-	static const struct unwind_source_ops ops = { .list = list, .emit = emit };
+	static const struct unwind_source_ops ops = { list, emit, free_source };
 	struct cfi_source *source = calloc(1, sizeof(*source));
 
 	if (!source)
@@ -182,18 +188,9 @@ int cfi_source_new(const struct cfi_section *section, struct unwind_source **ret
 	source->bytes_left = (uint64_t)MAX_RUNS_OF_BYTES * section->len;
 
 	int r = find_cies(source);
-	if (r < 0) {
-		cfi_source_free(&source->base);
-		return r;
-	}
-	*ret_source = &source->base;
-	return 0;
-}
-
-void cfi_source_free(struct unwind_source *base)
-{
-	if (!base)
-		return;
-	free(source_of(base)->cies);
-	free(base);
+	if (r < 0)
+		free_source(&source->base);
+	else
+		*ret_source = &source->base;
+	return r;
 }

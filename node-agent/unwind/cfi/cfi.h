@@ -4,14 +4,12 @@
 #ifndef UNWIND_CFI_CFI_H
 #define UNWIND_CFI_CFI_H
 
-#include "base/cleanup.h"
+#include "base/err.h"
 #include "unwind/cfi/dwarf_cursor.h"
 #include "unwind/rows/unwind_source.h"
 
 /* Makes a source of rows for this build's architecture. `section` is copied; its data stays the
- * caller's and outlives the source. Errors: -ENOMEM. Free with cfi_source_free(). */
+ * caller's and outlives the source. Errors: -ENOMEM. */
 int cfi_source_new(const struct cfi_section *section, struct unwind_source **ret_source) must_check;
-void cfi_source_free(struct unwind_source *source);
-DEFINE_FREEP(struct unwind_source, cfi_source_free)
 
 #endif

@@ -126,9 +126,15 @@ size_t code_scan_max_held(const struct code_scan_input *input)
 	return sizeof(struct code_scan) + scan_map_max_held(nr_bytes, input->nr_codes);
 }
 
+static void free_source(struct unwind_source *source)
+{
+	scan_map_done(&((struct code_scan *)source)->map);
+	free(source);
+}
+
 int code_scan_source_new(const struct code_scan_input *input, struct unwind_source **ret_source)
 {
-	static const struct unwind_source_ops ops = { .list = list, .emit = emit };
+	static const struct unwind_source_ops ops = { list, emit, free_source };
 	struct code_scan *scan = calloc(1, sizeof(*scan));
 
 	if (!scan)
@@ -137,20 +143,12 @@ int code_scan_source_new(const struct code_scan_input *input, struct unwind_sour
 	scan->opts.entry = input->entry;
 
 	int r = scan_map_init(&scan->map, input);
-	if (r == 0 && input->entry != 0)
-		scan_map_mark(&scan->map, input->entry, SCAN_START);
 	if (r < 0) {
-		code_scan_source_free(&scan->source);
+		free_source(&scan->source);
 		return r;
 	}
+	if (input->entry != 0)
+		scan_map_mark(&scan->map, input->entry, SCAN_START);
 	*ret_source = &scan->source;
 	return 0;
-}
-
-void code_scan_source_free(struct unwind_source *source)
-{
-	if (!source)
-		return;
-	scan_map_done(&((struct code_scan *)source)->map);
-	free(source);
 }

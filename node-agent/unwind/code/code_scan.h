@@ -4,7 +4,6 @@
 #ifndef UNWIND_CODE_CODE_SCAN_H
 #define UNWIND_CODE_CODE_SCAN_H
 
-#include "base/cleanup.h"
 #include "base/err.h"
 #include "unwind/code/code_scan_input.h"
 #include "unwind/rows/unwind_source.h"
@@ -14,10 +13,8 @@
 /* How many bytes a source of that allocates, at most. */
 size_t code_scan_max_held(const struct code_scan_input *input);
 
-/* Errors: -ENOSPC over CODE_SCAN_MAX_BYTES, -ENOMEM. Free with code_scan_source_free(). */
+/* Makes a source. Errors: -ENOSPC over CODE_SCAN_MAX_BYTES, -ENOMEM. */
 int code_scan_source_new(const struct code_scan_input *input, struct unwind_source **ret_source)
 	must_check;
-void code_scan_source_free(struct unwind_source *source);
-DEFINE_FREEP(struct unwind_source, code_scan_source_free)
 
 #endif

@@ -24,10 +24,9 @@ struct elf_gaps {
 	uint64_t hash_seed;
 };
 
-/* Makes a source of what is between the functions of the sources; NULL, and no hash, if there is
- * nothing or more than is scanned. The hash covers all that its rows depend on. Free it with
- * code_scan_source_free().
- * Errors: -ENOSPC over the budget; -EBADMSG; -ENOMEM; what pread(2) says. */
+/* Makes a source of the code between the functions of the sources; NULL, and no hash, if there is
+ * none or more than is scanned. The hash covers all that its rows depend on. Errors: -ENOSPC over
+ * the budget; -EBADMSG; -ENOMEM; what pread(2) says. */
 int elf_gaps_source_new(const struct elf_gaps *gaps, struct unwind_source **ret_source,
 			uint64_t ret_hash[static 2]) must_check;
 

@@ -415,13 +415,9 @@ void elf_rows_close(struct elf_rows *rows)
 {
 	if (!rows)
 		return;
-	for (size_t i = 0; i < rows->sections.nr_items; i++) {
-		if (rows->sections.items[i].kind == ELF_GOPCLNTAB)
-			gopclntab_source_free(rows->sources[i]);
-		else
-			cfi_source_free(rows->sources[i]);
-	}
-	code_scan_source_free(rows->rest);
+	for (size_t i = 0; i < rows->sections.nr_items; i++)
+		unwind_source_free(rows->sources[i]);
+	unwind_source_free(rows->rest);
 	elf_sections_done(&rows->sections);
 	elf_reader_done(&rows->debug_reader);
 	elf_reader_done(&rows->reader);
@@ -457,7 +453,8 @@ static int emit_entry(struct unwind_source *source, const struct unwind_function
 
 static void build_begin(struct build *build)
 {
-	static const struct unwind_source_ops entry_ops = { list_entry, emit_entry };
+	static const struct unwind_source_ops entry_ops = { .list = list_entry,
+							    .emit = emit_entry };
 	struct elf_rows *rows = build->rows;
 
 	for (size_t i = 0; i < rows->sections.nr_items; i++)

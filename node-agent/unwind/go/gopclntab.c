@@ -174,9 +174,14 @@ static int emit(struct unwind_source *source, const struct unwind_function *func
 	return 0;
 }
 
+static void free_source(struct unwind_source *source)
+{
+	free(source);
+}
+
 int gopclntab_source_new(const struct gopclntab_section *section, struct unwind_source **ret_source)
 {
-	static const struct unwind_source_ops ops = { .list = list, .emit = emit };
+	static const struct unwind_source_ops ops = { list, emit, free_source };
 	struct gopclntab_table table;
 
 	int r = gopclntab_table_init(&table, section);
@@ -193,9 +198,4 @@ int gopclntab_source_new(const struct gopclntab_section *section, struct unwind_
 	};
 	*ret_source = &source->source;
 	return 0;
-}
-
-void gopclntab_source_free(struct unwind_source *source)
-{
-	free(source);
 }

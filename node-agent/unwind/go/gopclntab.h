@@ -6,15 +6,12 @@
 #ifndef UNWIND_GO_GOPCLNTAB_H
 #define UNWIND_GO_GOPCLNTAB_H
 
-#include "base/cleanup.h"
+#include "base/err.h"
 #include "elf/gopclntab_table.h"
 #include "unwind/rows/unwind_source.h"
 
-/* Errors: -EBADMSG no format that is known, or damaged; -ENOMEM. Free with
- * gopclntab_source_free(). */
+/* Makes a source. Errors: -EBADMSG an unknown format, or damaged; -ENOMEM. */
 int gopclntab_source_new(const struct gopclntab_section *section, struct unwind_source **ret_source)
 	must_check;
-void gopclntab_source_free(struct unwind_source *source);
-DEFINE_FREEP(struct unwind_source, gopclntab_source_free)
 
 #endif

@@ -5,6 +5,7 @@
 #ifndef UNWIND_ROWS_UNWIND_SOURCE_H
 #define UNWIND_ROWS_UNWIND_SOURCE_H
 
+#include "base/cleanup.h"
 #include "base/err.h"
 #include "unwind/rows/row_builder.h"
 
@@ -44,11 +45,19 @@ struct unwind_source_ops {
 	 * stay. */
 	int (*emit)(struct unwind_source *source, const struct unwind_function *function,
 		    struct row_builder *builder, struct unwind_losses *losses);
+	void (*free)(struct unwind_source *source);
 };
 
 /* The first member of each source. */
 struct unwind_source {
 	const struct unwind_source_ops *ops;
 };
+
+static inline void unwind_source_free(struct unwind_source *source)
+{
+	if (source)
+		source->ops->free(source);
+}
+DEFINE_FREEP(struct unwind_source, unwind_source_free)
 
 #endif

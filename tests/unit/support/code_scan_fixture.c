@@ -28,7 +28,7 @@ static int add_functions(struct unwind_source *source, struct row_builder *build
 
 int scan_build(const struct code *code, struct row_table_bytes *ret_table)
 {
-	_cleanup_(code_scan_source_freep) struct unwind_source *source = NULL;
+	_cleanup_(unwind_source_freep) struct unwind_source *source = NULL;
 	_cleanup_(row_builder_freep) struct row_builder *builder = NULL;
 	const struct scan_code codes[] = { { (const uint8_t *)code->bytes, code->len,
 					     SCAN_ADDRESS } };

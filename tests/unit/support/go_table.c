@@ -135,7 +135,7 @@ struct unwind_source *go_table_open(const struct go_table *table)
 
 struct unwind_losses go_table_read(const struct go_table *table, struct unwind_functions *functions)
 {
-	_cleanup_(gopclntab_source_freep) struct unwind_source *source = go_table_open(table);
+	_cleanup_(unwind_source_freep) struct unwind_source *source = go_table_open(table);
 	struct unwind_losses losses = { 0 };
 
 	go_nr_rows = 0;

@@ -52,7 +52,7 @@ static void functions_are_listed_in_any_order_with_their_rows(void **state)
 	cfi_bytes_fde(&bytes, 0x1000, 0x20, (struct byte_string)BYTES(""));
 
 	struct cfi_section section = cfi_bytes_section(&bytes);
-	_cleanup_(cfi_source_freep) struct unwind_source *source = open_source(&section);
+	_cleanup_(unwind_source_freep) struct unwind_source *source = open_source(&section);
 	struct listing listing = list(source);
 	assert_int_equal(listing.result, 0);
 	assert_int_equal(listing.functions.nr_items, 2);
@@ -87,7 +87,7 @@ static void each_function_has_the_rules_of_its_own_cie(void **state)
 	cfi_bytes_fde(&bytes, 0x3000, 0x10, (struct byte_string)BYTES(""));
 
 	struct cfi_section section = cfi_bytes_section(&bytes);
-	_cleanup_(cfi_source_freep) struct unwind_source *source = open_source(&section);
+	_cleanup_(unwind_source_freep) struct unwind_source *source = open_source(&section);
 	struct listing listing = list(source);
 	emit_all(source, &listing, &builder);
 	assert_int_equal(builder.nr_rows, 3);
@@ -112,7 +112,7 @@ static void debug_frame_is_read_like_eh_frame(void **state)
 
 	struct cfi_section section = cfi_bytes_section(&bytes);
 	section.is_debug_frame = true;
-	_cleanup_(cfi_source_freep) struct unwind_source *source = open_source(&section);
+	_cleanup_(unwind_source_freep) struct unwind_source *source = open_source(&section);
 	struct listing listing = list(source);
 	assert_int_equal(listing.functions.nr_items, 1);
 	emit_all(source, &listing, &builder);
@@ -136,7 +136,7 @@ static void discarded_functions_are_no_loss(void **state)
 	cfi_bytes_fde(&bytes, 0x1000, 0x10, (struct byte_string)BYTES(""));
 
 	struct cfi_section section = cfi_bytes_section(&bytes);
-	_cleanup_(cfi_source_freep) struct unwind_source *source = open_source(&section);
+	_cleanup_(unwind_source_freep) struct unwind_source *source = open_source(&section);
 	struct listing listing = list(source);
 	assert_int_equal(listing.functions.nr_items, 1);
 	assert_int_equal(listing.losses.nr_bad_entries, 0);
@@ -165,7 +165,7 @@ static void damaged_entries_are_counted_and_skipped(void **state)
 	cfi_bytes_number(&bytes, 0, 4);
 
 	struct cfi_section section = cfi_bytes_section(&bytes);
-	_cleanup_(cfi_source_freep) struct unwind_source *source = open_source(&section);
+	_cleanup_(unwind_source_freep) struct unwind_source *source = open_source(&section);
 	struct listing listing = list(source);
 	assert_int_equal(listing.result, 0);
 	assert_int_equal(listing.functions.nr_items, 1);
@@ -185,7 +185,7 @@ static void damaged_programs_are_counted_and_keep_their_rows(void **state)
 	cfi_bytes_fde(&bytes, 0x2000, 0x10, (struct byte_string)BYTES("\x07\x03"));
 
 	struct cfi_section section = cfi_bytes_section(&bytes);
-	_cleanup_(cfi_source_freep) struct unwind_source *source = open_source(&section);
+	_cleanup_(unwind_source_freep) struct unwind_source *source = open_source(&section);
 	struct listing listing = list(source);
 	emit_all(source, &listing, &builder);
 	assert_int_equal(builder.nr_rows, 3);
@@ -207,7 +207,7 @@ static void a_ref_to_nothing_is_a_damaged_entry(void **state)
 	cfi_bytes_usual_cie(&bytes);
 
 	struct cfi_section section = cfi_bytes_section(&bytes);
-	_cleanup_(cfi_source_freep) struct unwind_source *source = open_source(&section);
+	_cleanup_(unwind_source_freep) struct unwind_source *source = open_source(&section);
 	for (size_t i = 0; i < array_len(refs); i++) {
 		const struct unwind_function function = { 0x1000, 0x1010, refs[i], 0 };
 		struct unwind_losses losses = { 0 };
@@ -229,7 +229,7 @@ static void limits_of_list_and_builder_are_passed_on(void **state)
 		cfi_bytes_fde(&bytes, 0x1000 * (i + 1), 0x10, (struct byte_string)BYTES(""));
 
 	struct cfi_section section = cfi_bytes_section(&bytes);
-	_cleanup_(cfi_source_freep) struct unwind_source *source = open_source(&section);
+	_cleanup_(unwind_source_freep) struct unwind_source *source = open_source(&section);
 	struct listing listing = list(source);
 	assert_int_equal(listing.result, -ENOSPC);
 	assert_int_equal(listing.functions.nr_items, MAX_FUNCTIONS);
@@ -242,7 +242,7 @@ static void limits_of_list_and_builder_are_passed_on(void **state)
 static void an_empty_section_has_no_functions(void **state)
 {
 	const struct cfi_section section = { .data = (const uint8_t *)"" };
-	_cleanup_(cfi_source_freep) struct unwind_source *source = open_source(&section);
+	_cleanup_(unwind_source_freep) struct unwind_source *source = open_source(&section);
 	struct listing listing = list(source);
 
 	(void)state;
@@ -276,7 +276,7 @@ static void no_damage_leads_out_of_the_section(void **state)
 			copy[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		section.data = copy;
 		section.len = len;
-		_cleanup_(cfi_source_freep) struct unwind_source *source = open_source(&section);
+		_cleanup_(unwind_source_freep) struct unwind_source *source = open_source(&section);
 		struct listing listing = list(source);
 		emit_all(source, &listing, &builder);
 		free(listing.functions.items);
@@ -285,7 +285,7 @@ static void no_damage_leads_out_of_the_section(void **state)
 
 static void body(const struct cfi_section *section)
 {
-	_cleanup_(cfi_source_freep) struct unwind_source *source = NULL;
+	_cleanup_(unwind_source_freep) struct unwind_source *source = NULL;
 
 	int r = cfi_source_new(section, &source);
 	if (r < 0) {

@@ -243,7 +243,7 @@ static void truncated_tables_are_refused_or_lose_functions(void **state)
 				continue;
 			assert_int_equal(source->ops->list(source, &list, &losses), 0);
 			assert_int_equal(list.nr_items + losses.nr_bad_entries, 1);
-			gopclntab_source_free(source);
+			unwind_source_free(source);
 		}
 	}
 }
@@ -295,7 +295,7 @@ static void the_steps_of_all_functions_together_are_bounded(void **state)
 	(void)state;
 
 	go_table_make(&table, GO_NEWEST, &function, 1);
-	_cleanup_(gopclntab_source_freep) struct unwind_source *source = go_table_open(&table);
+	_cleanup_(unwind_source_freep) struct unwind_source *source = go_table_open(&table);
 	const struct unwind_function listed = { GO_TEXT + 0x100, GO_TEXT + 0x1000, 0, 0 };
 	for (size_t i = 0; i < 4 * GO_TABLE_MAX_BYTES; i++)
 		assert_int_equal(source->ops->emit(source, &listed, NULL, &losses), 0);
@@ -311,7 +311,7 @@ static void a_full_builder_ends_the_function(void **state)
 	(void)state;
 
 	go_table_make(&table, GO_NEWEST, &function, 1);
-	_cleanup_(gopclntab_source_freep) struct unwind_source *source = go_table_open(&table);
+	_cleanup_(unwind_source_freep) struct unwind_source *source = go_table_open(&table);
 	go_nr_rows = 0;
 	go_add_result = -ENOSPC;
 	assert_int_equal(source->ops->emit(source, &listed, NULL, &losses), -ENOSPC);
@@ -329,7 +329,7 @@ static void references_to_no_function_give_no_rows(void **state)
 	(void)state;
 
 	go_table_make(&table, GO_NEWEST, &function, 1);
-	_cleanup_(gopclntab_source_freep) struct unwind_source *source = go_table_open(&table);
+	_cleanup_(unwind_source_freep) struct unwind_source *source = go_table_open(&table);
 	go_nr_rows = 0;
 	assert_int_equal(source->ops->emit(source, &wrong, NULL, &losses), 0);
 	assert_int_equal(go_nr_rows, 0);
