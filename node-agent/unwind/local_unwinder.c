@@ -22,7 +22,7 @@ static __always_inline void *find_block(const char *chunk, const __u32 *block);
 static __always_inline void *find_slot(const __u32 *slot);
 static void *find_process(const __u32 *pid);
 static long set_process(const __u32 *pid, const __u64 *binding);
-static __always_inline long read_user(void *to, __u32 bytes, const void *from);
+static __always_inline long read_copy(void *to, __u32 bytes, uint64_t address);
 
 /* Which map it is says its type. */
 #undef bpf_map_lookup_elem
@@ -38,7 +38,7 @@ static __always_inline long read_user(void *to, __u32 bytes, const void *from);
 #define bpf_map_update_elem(map, key, value, flags)                                                \
 	_Generic((map), typeof(processes) * : set_process(key, value))
 #undef bpf_probe_read_user
-#define bpf_probe_read_user read_user
+#define bpf_probe_read_user(to, bytes, from) read_copy(to, bytes, (uintptr_t)(from))
 
 /* They are nobody else's. */
 static int search_ranges(void);
@@ -146,11 +146,6 @@ static __always_inline long read_copy(void *to, __u32 bytes, uint64_t address)
 		return leave_copy(to, bytes, offset);
 	memcpy(to, copy->bytes + offset, bytes);
 	return 0;
-}
-
-static __always_inline long read_user(void *to, __u32 bytes, const void *from)
-{
-	return read_copy(to, bytes, (uintptr_t)from);
 }
 
 /* Why a stack ended that could not be read. A frame pointer that leads out of a copy of all of

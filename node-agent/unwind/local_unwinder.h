@@ -3,25 +3,42 @@
  * the same tables, lists and code (bpf/unwind_native.bpf.c). Belongs to one thread, the one that
  * binds processes (mapping_tables.h).
  *
- * A copy is an instant; the process runs on while it is unwound, and nothing of its memory is
- * read. So a stack that leaves its copy ends there: above a copy that is cut with UNWIND_TRUNCATED.
- * But where Go's runtime has left a goroutine's stack for its own, which the copy is of, the
- * goroutine's frames are those that the kernel found in the same instant by frame pointers. What
- * only code tells (of C libraries without CFI, what ends a signal handler or a thread) is not
- * known. */
+ * A copy shows one instant. The process runs on while the copy is unwound, and nothing of its
+ * memory is read. So a stack that leaves its copy ends there; above a truncated copy it ends with
+ * UNWIND_TRUNCATED. If Go's runtime has left a goroutine's stack for its own, and the copy is of
+ * the latter, then the goroutine's frames are those that the kernel found in the same instant by
+ * frame pointers. Facts that only code tells are not known: in C libraries without CFI, the code
+ * that ends a signal handler or a thread. */
 #ifndef UNWIND_LOCAL_UNWINDER_H
 #define UNWIND_LOCAL_UNWINDER_H
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "bpf/shared/cfi.h"
 #include "bpf/shared/events.h"
-#include "bpf/shared/stack_copy.h"
 #include "process/proc_event.h"
 #include "unwind/tables/unwind_memory.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct local_unwinder;
+
+/* The part of a thread's stack that the kernel copied for one sample, with its registers. */
+struct stack_copy {
+	uint64_t regs[NR_REGS]; /* by DWARF number */
+	uint32_t missing; /* bits of registers that the kernel does not report */
+	uint64_t ip;
+	uint64_t address; /* of the first byte of the copy: the stack pointer */
+	const uint8_t *bytes; /* borrowed */
+	size_t len;
+	/* the stack may go on above the copy: as much was copied as there was room for */
+	bool is_truncated;
+	/* borrowed, not aligned: addresses that the kernel found by frame pointers, ip first */
+	const uint8_t *chain;
+	size_t nr_chain; /* addresses */
+};
 
 /* `memory` is of unwind_memory_local_new(), is borrowed and outlives the unwinder. Errors:
  * -ENOMEM. */

@@ -3,7 +3,7 @@
 #ifndef CAPTURE_PERF_PERF_REGS_H
 #define CAPTURE_PERF_PERF_REGS_H
 
-#include "bpf/shared/stack_copy.h"
+#include "unwind/local_unwinder.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
  *
  *	legacy prefixes   REX or VEX or EVEX   opcode   ModRM   SIB   displacement   immediate
  *
- * where the opcode's flags (x86_tables.h) tell which of the last four there are. Then what they
+ * where the opcode's flags (x86_tables.c) tell which of the last four there are. Then what they
  * mean (x86_effects.c). */
 #include "unwind/code/code_insn.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opcode maps: Intel SDM volume 2, appendix A.2 and A.3. 0 is an instruction of its opcode
  * alone. Prefixes and escapes have no entry: the decoder takes them before it looks here. */
-#include "unwind/code/x86_tables.h"
+#include "unwind/code/x86_decoder.h"
 
 #include <stddef.h>
 

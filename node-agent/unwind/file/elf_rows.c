@@ -176,31 +176,23 @@ static int read_link(struct elf_rows *rows, const struct elf_section_names *name
 	return 0;
 }
 
-/* Whether the CRC-32 of the whole file is that of .gnu_debuglink. */
-static int check_crc(int fd, uint32_t expected)
-{
-	uint32_t crc;
-
-	int r = crc32_of_file(fd, MAX_LINKED_BYTES, &crc);
-	if (r < 0)
-		return r == -ENOSPC ? -EBADMSG : r;
-	return crc == expected ? 0 : -EBADMSG;
-}
-
-/* Whether the debug file is this file's. */
+/* Checks that the debug file belongs to this file: by its build id, or by the checksum that
+ * .gnu_debuglink has of it. Errors: -EBADMSG it does not; others. */
 static int check_debug_file(struct elf_rows *rows, const struct elf_section_names *names,
 			    const struct elf_rows_opts *opts)
 {
 	char build_id[sizeof(rows->key.build_id)];
 	char name[ELF_ROWS_LINK_BYTES];
-	uint32_t crc;
+	uint32_t crc, expected;
 
 	if (opts->debug == ELF_ROWS_DEBUG_BY_ID) {
 		elf_reader_build_id(&rows->debug_reader, build_id);
 		return strcmp(build_id, rows->key.build_id) == 0 ? 0 : -EBADMSG;
 	}
-	int r = read_link(rows, names, name, &crc);
-	return r < 0 ? r : check_crc(opts->debug_fd, crc);
+	int r = read_link(rows, names, name, &expected);
+	if (r == 0)
+		r = crc32_of_file(opts->debug_fd, MAX_LINKED_BYTES, &crc);
+	return r == -ENOSPC || (r == 0 && crc != expected) ? -EBADMSG : r;
 }
 
 static int load_debug_file(struct elf_rows *rows, const struct elf_section_names *names,

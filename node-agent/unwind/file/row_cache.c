@@ -10,7 +10,6 @@
 #include "base/fileio.h"
 #include "base/hash.h"
 #include "base/own_dir.h"
-#include "unwind/file/row_cache_files.h"
 #include "unwind/file/row_seed.h"
 
 #include <fcntl.h>
@@ -247,11 +246,6 @@ static int write_file(const struct row_cache *cache, const char *name, const str
 	return r < 0 ? r : file_replace_at(cache->dir_fd, &content);
 }
 
-static bool has_room(const struct row_cache *cache, uint64_t bytes)
-{
-	return cache->stats.nr_bytes <= cache->max_bytes - bytes;
-}
-
 static int make_room(struct row_cache *cache, uint64_t bytes)
 {
 	uint64_t max = cache->max_bytes, limit = max - max / 8;
@@ -259,12 +253,10 @@ static int make_room(struct row_cache *cache, uint64_t bytes)
 
 	if (bytes > max)
 		return -ENOSPC;
-	if (has_room(cache, bytes))
+	if (cache->stats.nr_bytes <= max - bytes)
 		return 0;
 	r = evict(cache, limit < max - bytes ? limit : max - bytes);
-	if (r < 0)
-		return r;
-	return has_room(cache, bytes) ? 0 : -ENOSPC;
+	return r == 0 && cache->stats.nr_bytes > max - bytes ? -ENOSPC : r;
 }
 
 static int put(struct row_cache *cache, const struct elf_rows_key *key,

@@ -9,8 +9,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "unwind/file/elf_rows.h"
-#include "unwind/file/row_cache_kind.h"
+#include "unwind/file/row_cache_files.h"
 
 #include <stdint.h>
 

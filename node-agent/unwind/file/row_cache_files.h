@@ -11,13 +11,22 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "unwind/file/elf_rows.h"
-#include "unwind/file/row_cache_kind.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define ROW_CACHE_MAX_FILES 16384
 #define ROW_CACHE_NAME_MAX 256 /* with the NUL */
+
+/* What a row cache keeps, and how its files are known. Constant while the cache is open. */
+struct row_cache_kind {
+	const char *suffix; /* of names of files, behind which the version follows */
+	uint64_t magic; /* at the beginning of each file */
+	uint32_t version; /* goes up whenever the same input would give another table */
+	/* Looks at the bytes of a table, aligned as by malloc(3). */
+	bool (*is_valid)(const void *bytes, size_t len);
+};
 
 struct row_cache_file {
 	char name[ROW_CACHE_NAME_MAX];
