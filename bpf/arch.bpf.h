@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Everything that differs by architecture, by the same names for each: the registers that a
- * sample brings, and what stacks and code look like. */
+/* Everything that differs by architecture, under the same names for each: the registers of a
+ * sample, and the form of stacks and code. */
 #ifndef BPF_ARCH_BPF_H
 #define BPF_ARCH_BPF_H
 
@@ -12,7 +12,8 @@
 #define REG_FP CFI_FP
 #define REG_SP CFI_SP
 
-/* Of a C library without CFI only the code itself tells what it is. */
+/* Reads 8 bytes of code; 0 if it cannot. Only the code tells the functions of a C library
+ * without CFI apart. */
 static __always_inline __u64 read_code(__u64 address)
 {
 	__u64 code = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What is particular to arm64. Included by arch.bpf.h. */
+/* The parts that are particular to arm64. Included by arch.bpf.h. */
 #ifndef BPF_ARCH_ARM64_BPF_H
 #define BPF_ARCH_ARM64_BPF_H
 
@@ -29,9 +29,9 @@
 		(to)[CFI_SP] = (from)->sp;                                                         \
 	} while (0)
 
-/* Where a word of the stack or a register says that a function returns to. A signature (pointer
- * authentication) is in the bits above those of addresses, but not in bit 55, which tells the
- * kernel's addresses from those of user space. */
+/* Returns the address that a word of the stack or a register says a function returns to. A
+ * signature (pointer authentication) is in the bits above those of addresses, but not in bit 55,
+ * which tells the addresses of the kernel from those of user space. */
 static __always_inline __u64 return_address_of(__u64 word)
 {
 	return word & (USER_ADDRESS_MAX | 1ULL << 55);
@@ -49,8 +49,8 @@ static __always_inline int window_index(const struct cfi_rule *rule, cfi_slot sl
 	return slot == rule->return_address;
 }
 
-/* What is known behind a step by frame pointer. regs[REG_SP] is then what the stack pointer is
- * not below of. */
+/* Registers known after a step by frame pointer. regs[REG_SP] is then a lower bound of the stack
+ * pointer. */
 #define KNOWN_BY_RECORD REGISTER_BIT(REG_FP)
 
 /* A rule that says where a frame record is says so of the frame pointer as well. */
@@ -91,14 +91,14 @@ static __always_inline __u64 caller_sp(const struct cfi_rule *rule, __u64 cfa)
 	return cfa + ((8 * (rule->return_address + 1) + 15) & ~15);
 }
 
-/* Whether the instruction in the lower half of `code` is a call: bl, blr, or blr to a signed
- * address. */
+/* Returns whether the instruction in the lower half of `code` is a call: bl, blr, or blr to a
+ * signed address. */
 static __always_inline bool is_call_code(__u64 code)
 {
 	return (code & 0xfc000000) == 0x94000000 || (code & 0xfefff000) == 0xd63f0000;
 }
 
-/* What is read of the code before a return address; and whether it is one. */
+/* Number of bytes of code before a return address that are read to see if they are a call. */
 #define CALL_CODE_BYTES 4
 
 static __always_inline bool may_be_call(__u64 code)
@@ -106,7 +106,7 @@ static __always_inline bool may_be_call(__u64 code)
 	return is_call_code(code);
 }
 
-/* Whether a rule is that of a function's first instruction: the return address is in lr. */
+/* Returns whether a rule is that of a function's first instruction: the return address is in lr. */
 static __always_inline bool is_first_rule(const struct cfi_rule *rule)
 {
 	return rule->flags & CFI_RETURN_IN_REGISTER;
@@ -121,7 +121,7 @@ static __always_inline int find_cfa_by_record(struct unwind_state *state, __u64 
 	return GOES_ON;
 }
 
-/* Whether the frame pointer points to a record with this return address. */
+/* Returns whether the frame pointer points to a record with this return address. */
 static __always_inline bool is_in_record(const struct unwind_state *state, __u64 address)
 {
 	__u64 lr = 0;
@@ -166,8 +166,8 @@ static __always_inline bool step_by_link_register(struct unwind_state *state)
 	return true;
 }
 
-/* What a signal interrupted is in the ucontext at the stack pointer: rt_sigframe in
- * arch/arm64/kernel/signal.c, sigcontext in arch/arm64/include/uapi/asm/sigcontext.h. The
+/* The registers that a signal interrupted are in the ucontext at the stack pointer: rt_sigframe
+ * in arch/arm64/kernel/signal.c, sigcontext in arch/arm64/include/uapi/asm/sigcontext.h. The
  * instruction pointer follows. */
 #define SIGNAL_FRAME_REGS 312
 
@@ -202,7 +202,7 @@ static __always_inline bool find_signal_frame(const struct unwind_state *state, 
 
 #define CODE_SVC 0xd4000001ULL /* svc #0 */
 
-/* Whether the first bytes of code are those that end a signal handler: mov x8,
+/* Returns whether the first bytes of code are those that end a signal handler: mov x8,
  * #__NR_rt_sigreturn; svc. */
 static __always_inline bool is_sigreturn(__u64 code)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What is particular to x86-64. Included by arch.bpf.h. */
+/* The parts that are particular to x86-64. Included by arch.bpf.h. */
 #ifndef BPF_ARCH_X86_BPF_H
 #define BPF_ARCH_X86_BPF_H
 
@@ -40,7 +40,7 @@
 		(to)[CFI_R15] = (from)->r15;                                                       \
 	} while (0)
 
-/* Where a word of the stack or a register says that a function returns to. */
+/* Returns the address that a word of the stack or a register says a function returns to. */
 static __always_inline __u64 return_address_of(__u64 word)
 {
 	return word;
@@ -59,10 +59,11 @@ static __always_inline int window_index(const struct cfi_rule *rule, cfi_slot sl
 	return (__u8)slot % WINDOW_WORDS;
 }
 
-/* What is read of the code before a return address. */
+/* Number of bytes of code before a return address that are read to see if they are a call. */
 #define CALL_CODE_BYTES 8
 
-/* Whether such bytes may end with a call: call rel32, or call *r/m64 in any of its lengths. */
+/* Returns whether such bytes may end with a call: call rel32, or call *r/m64 in any of its
+ * lengths. */
 static __always_inline bool may_be_call(__u64 code)
 {
 	if ((code >> 24 & 0xff) == 0xe8)
@@ -73,13 +74,13 @@ static __always_inline bool may_be_call(__u64 code)
 	return false;
 }
 
-/* Whether a rule is that of a function's first instruction. */
+/* Returns whether a rule is that of a function's first instruction. */
 static __always_inline bool is_first_rule(const struct cfi_rule *rule)
 {
 	return rule->kind == CFA_REGISTER && rule->reg == CFI_RSP && rule->offset == 8;
 }
 
-/* What is known behind a step by frame pointer: the frame begins with the frame record. */
+/* Registers known after a step by frame pointer: the frame begins with the frame record. */
 #define KNOWN_BY_RECORD (REGISTER_BIT(REG_FP) | REGISTER_BIT(REG_SP))
 
 /* So the stack pointer is always known. */
@@ -107,8 +108,8 @@ static __always_inline bool step_by_link_register(struct unwind_state *state)
 	return false;
 }
 
-/* What a signal interrupted is in the ucontext at the stack pointer: rt_sigframe in
- * arch/x86/include/asm/sigframe.h, sigcontext in arch/x86/include/uapi/asm/sigcontext.h. The
+/* The registers that a signal interrupted are in the ucontext at the stack pointer: rt_sigframe
+ * in arch/x86/include/asm/sigframe.h, sigcontext in arch/x86/include/uapi/asm/sigcontext.h. The
  * instruction pointer follows. */
 #define SIGNAL_FRAME_REGS 40
 
@@ -128,25 +129,25 @@ static __always_inline bool find_signal_frame(const struct unwind_state *state, 
 	return true;
 }
 
-/* Whether the first bytes of code are those that end a signal handler: mov $__NR_rt_sigreturn,
- * %rax (or %eax); syscall. */
+/* Returns whether the first bytes of code are those that end a signal handler: mov
+ * $__NR_rt_sigreturn, %rax (or %eax); syscall. */
 static __always_inline bool is_sigreturn(__u64 code)
 {
 	return code == 0x0f0000000fc0c748 || (code & 0xffffffffffffff) == 0x050f0000000fb8;
 }
 
-/* Those that end a thread are told by what is around them. */
+/* Always false: code that ends a thread is recognized by the code around it. */
 static __always_inline bool is_exit(__u64 code)
 {
 	(void)code;
 	return false;
 }
 
-/* Whether the code around a return address hands what a function returned straight to the
- * function that ends the thread: call *%reg or *(%reg); mov %eax, %edi (or %rax, %rdi); call, or
- * the system call exit. So call main(), start routines and clone()'s functions those C libraries
- * that have no CFI: in musl these three are the only places of that kind. `code` begins 2 bytes
- * before the return address. */
+/* Returns whether the code around a return address hands the result of a function straight to
+ * the function that ends the thread: call *%reg or *(%reg); mov %eax, %edi (or %rax, %rdi);
+ * call, or the system call exit. C libraries without CFI call main(), start routines and
+ * functions of clone() in this way: in musl these three are the only places of that kind. `code`
+ * begins 2 bytes before the return address. */
 static __always_inline bool is_first_call(__u64 code)
 {
 	__u64 after = code >> 16;

@@ -8,9 +8,9 @@
 #include "bpf/arch.bpf.h"
 #include "bpf/opts.bpf.h"
 
-/* Whether pointers to the kernel's objects have a type, so that programs read through them as C
- * does. The first of them comes from bpf_get_current_task_btf(), since Linux 5.11 (kernel commit
- * 3ca1032ab7ab). */
+/* Returns whether pointers to objects of the kernel have a type, so that programs read through
+ * them as C does. The first of them comes from bpf_get_current_task_btf(), since Linux 5.11
+ * (kernel commit 3ca1032ab7ab). */
 static __always_inline bool has_typed_pointers(void)
 {
 	return bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Whether a sample is wanted, decided before anything is unwound. Kinds of targets narrow each
+/* Decides whether a sample is wanted, before anything is unwound. Kinds of targets narrow each
  * other (pid and comm), several of a kind widen it (pid 1 or pid 2). */
 #ifndef BPF_FILTER_BPF_H
 #define BPF_FILTER_BPF_H
@@ -16,7 +16,7 @@ static __always_inline bool comm_is_wanted(const struct sample_event *event)
 	       bpf_map_lookup_elem(&filter_comms, event->process_comm);
 }
 
-/* The verdict of a cgroup's own; CGROUP_UNFILTERED when it has none. */
+/* Returns the verdict of the cgroup itself; CGROUP_UNFILTERED if it has none. */
 static __always_inline __u32 own_verdict(__u64 id)
 {
 	__u32 first = cgroup_first_slot(id);

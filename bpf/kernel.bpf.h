@@ -98,7 +98,7 @@ struct mm_struct {
 	mm_context_t context;
 };
 
-/* What counts changes of mappings: from 6.4 on, and from 6.13 on. */
+/* Counters of changes of mappings: from 6.4 on, and from 6.13 on. */
 struct mm_struct___int {
 	int mm_lock_seq;
 };

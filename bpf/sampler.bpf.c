@@ -16,7 +16,7 @@
 #include "bpf/task.bpf.h"
 #include "bpf/unwind.bpf.h"
 
-/* Who: everything of the record but its stacks. */
+/* Fills in all of the record but its stacks. */
 static __always_inline void read_task(struct task_struct *task, struct sample_event *event)
 {
 	struct task_struct *leader = READ_KERNEL(task->group_leader);
@@ -75,8 +75,8 @@ static __always_inline enum unwind_result read_user_regs(struct bpf_perf_event_d
 	return is_compat ? UNWIND_COMPAT : UNWIND_COMPLETE;
 }
 
-/* Whether a process is being made by execve(2), or taken down: then its memory is another one
- * than its registers are of, or gone, and of its stack there is nothing but them. */
+/* Returns whether a process is being made by execve(2), or taken down. Then its memory is gone,
+ * or not the one that its registers belong to, and its stack has nothing but them. */
 static __always_inline bool is_without_stack(const struct task_struct *task, unsigned int flags,
 					     const struct sample_event *event)
 {
@@ -88,7 +88,7 @@ static __always_inline bool is_without_stack(const struct task_struct *task, uns
 	       BPF_CORE_READ_BITFIELD_PROBED(task, in_execve);
 }
 
-/* What came of a process that the agent has not told of. */
+/* Notes how a process without a mapping table was unwound. */
 static __always_inline void note_mapping_table(struct scratch *scratch, __u32 result)
 {
 	struct sample_event *event = &scratch->event;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Unwinding user stacks: what the sampler hands in, and what it gets. How it is done:
+/* Unwinding user stacks: the input and the output of the unwinder, which is in
  * unwind_native.bpf.c. */
 #ifndef BPF_UNWIND_BPF_H
 #define BPF_UNWIND_BPF_H
@@ -20,7 +20,7 @@
 /* The stack goes on: no enum unwind_result. */
 #define GOES_ON (-1)
 
-/* Where a range was found. */
+/* The place where a range was found. */
 enum range_origin {
 	RANGE_OF_LIST,
 	RANGE_OF_TASK, /* in the task's own mappings */
@@ -91,15 +91,15 @@ struct known_rule {
 
 #define NR_KNOWN_RULES 256 /* a power of 2 */
 
-/* Where an address's rule may be. Neighbouring instructions have different places. */
+/* Returns the place of the rule of an address. Neighbouring instructions have different places. */
 static inline __u32 known_rule_place(__u64 address, __u32 mapping_table_id)
 {
 	return (__u32)(address ^ address >> 9 ^ address >> 21 ^ mapping_table_id) &
 	       (NR_KNOWN_RULES - 1);
 }
 
-/* Where the frame's code is: a call may be a function's last instruction, so that its return
- * address is in the next one. */
+/* Returns the address of the frame's code. A call may be the last instruction of a function, so
+ * that its return address is in the next function. */
 static inline __u64 code_address(const struct unwind_state *state)
 {
 	return state->ip - state->is_call;

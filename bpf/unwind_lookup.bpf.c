@@ -200,7 +200,8 @@ static __always_inline int find_rule_in(struct unwind_state *state, __u32 unit)
 	return set_rule(state, unit, table, offset);
 }
 
-/* Marks a table as needed now. Written only when it is news: all CPUs share the line. */
+/* Marks a table as needed now. Writes only if that is new, because all CPUs share the cache
+ * line. */
 static __always_inline void mark_used(struct table_slot *slot)
 {
 	__u32 zero = 0;
@@ -210,8 +211,9 @@ static __always_inline void mark_used(struct table_slot *slot)
 		slot->used = clock->used;
 }
 
-/* Code that is in no range may have been mapped since the table was made: the agent should look,
- * once a table. Without a table it does when it polls. */
+/* Asks the agent, once for each table, to look for new mappings, because code that is in no
+ * range may have been mapped since the table was made. Without a table the agent looks when it
+ * polls. */
 static __always_inline void ask_for_news(struct unwind_state *state)
 {
 	struct mapping_table *table;
@@ -225,8 +227,8 @@ static __always_inline void ask_for_news(struct unwind_state *state)
 	state->asks = true;
 }
 
-/* The agent should look at the process now, so that its files are known: once. A task that exits
- * has no mappings any more. */
+/* Asks the agent, once, to look at the process now, so that its files are known. A task that
+ * exits has no mappings any more. */
 static __always_inline int ask_for_files(struct unwind_state *state)
 {
 	__u64 asked = MAPPING_BINDING_ASKED;
@@ -246,7 +248,7 @@ static __always_inline struct known_rule *known_rule_of(struct scratch *scratch)
 	return &scratch->rules[place & (NR_KNOWN_RULES - 1)];
 }
 
-/* The same as a search would find, with the range. */
+/* Returns a known rule, with its range, as a search would find it. */
 static __always_inline bool recall_rule(struct scratch *scratch)
 {
 	struct unwind_state *state = &scratch->unwind;
@@ -269,7 +271,8 @@ static __always_inline bool recall_rule(struct scratch *scratch)
 	return true;
 }
 
-/* Where a row ends the next one may matter as well. */
+/* Keeps the rule that was found. At the end of a row the next row may matter as well, so its
+ * rule is not kept. */
 static __always_inline void keep_rule(struct scratch *scratch)
 {
 	const struct unwind_state *state = &scratch->unwind;

@@ -19,12 +19,12 @@
 #include "bpf/maps.bpf.h"
 #include "bpf/unwind.bpf.h"
 
-/* Those that rules follow from frame to frame. */
+/* Registers that rules follow from frame to frame. */
 #define X(INDEX, REGISTER) | REGISTER_BIT(REGISTER)
 enum { CALLEE_SAVED_REGISTERS = 0 SAVED_REGISTERS(X) };
 #undef X
 
-/* Where the caller goes on. */
+/* Sets the frame of the caller, which goes on at the address in `word`. */
 static __always_inline int return_to(struct unwind_state *state, __u64 word, __u64 sp, __u32 known)
 {
 	__u64 address = return_address_of(word);
@@ -40,7 +40,7 @@ static __always_inline int return_to(struct unwind_state *state, __u64 word, __u
 	return GOES_ON;
 }
 
-/* To what a signal interrupted. */
+/* Steps to the code that a signal interrupted. */
 static __always_inline int step_over_signal(struct unwind_state *state)
 {
 	__u64 address;
@@ -87,10 +87,11 @@ static __always_inline int follow_frame_pointer(struct unwind_state *state, bool
 	return result;
 }
 
-/* Whether the return address is where a function begins and not behind a call. Nobody called
- * that function: glibc's __start_context(), to which the function of makecontext(3) returns, and
- * its like in other coroutines. What was looked up, one byte before, is the padding between
- * functions, or another one. Where it is not so, the rule is again that. */
+/* Returns whether the return address is where a function begins, and not behind a call. Nobody
+ * called that function: it is glibc's __start_context(), to which the function of makecontext(3)
+ * returns, or its like in other coroutines. The rule that was looked up, one byte before, is
+ * that of the padding between functions, or of another function. If it returns false, the rule
+ * is that one again. */
 __noinline int is_entered_by_return(void)
 {
 	struct scratch *scratch = get_scratch();
@@ -110,10 +111,10 @@ __noinline int is_entered_by_return(void)
 	return false;
 }
 
-/* Whether it is so though the byte before has a rule: that of another function, which holds in
- * the padding behind it, too. Then either a register is missing, or the rule ends there, or it
- * is that of a first instruction as well, by which few calls are made. Calls that do not return
- * may look the same, so there the code has to tell. */
+/* Returns the same although the byte before has a rule: that of another function, which also
+ * holds in the padding behind it. Then either a register is missing, or the rule ends there, or
+ * it is also the rule of a first instruction, by which few calls are made. Calls that do not
+ * return may look the same, so the code has to tell. */
 __noinline int is_between_functions(int is_lost)
 {
 	struct scratch *scratch = get_scratch();
@@ -130,8 +131,8 @@ __noinline int is_between_functions(int is_lost)
 	return is_entered_by_return();
 }
 
-/* Of a step by the rule of a first instruction from a return address, `ip`, whose code cannot be
- * read, as in copies of stacks: a caller in no mapping is none, and so no call was there. */
+/* Checks a step by the rule of a first instruction from a return address, `ip`, whose code
+ * cannot be read, as in copies of stacks. If the caller is in no mapping, there was no call. */
 static __always_inline int doubt_caller(struct unwind_state *state, __u64 ip, int result)
 {
 	__u64 caller = state->ip;
@@ -214,16 +215,16 @@ static __always_inline bool read_slot(const struct unwind_state *state, __u64 cf
 				   (const void *)(base + 8LL * slot)) == 0;
 }
 
-/* Whether the function's own frame is where rbp points to. Behind the last pop of an epilogue
- * rbp is the caller's again, and so are the other registers, though GCC's rules go on to say
- * that they are saved. */
+/* Returns whether rbp points to the function's own frame. Behind the last pop of an epilogue rbp
+ * is the caller's again, and so are the other registers, although GCC's rules still say that
+ * they are saved. */
 static __always_inline bool is_own_frame(const struct unwind_state *state, __u64 cfa)
 {
 	return state->regs[REG_FP] >= state->regs[REG_SP] && state->regs[REG_FP] < cfa;
 }
 
-/* Whether a place has nothing yet, or no more. (Asked for arm64 alone: no rule of x86-64 has
- * that flag.) */
+/* Returns whether a place is not used yet, or no more. (The flag is tested for arm64 only,
+ * because no rule of x86-64 has it.) */
 static __always_inline bool is_below_sp(const struct unwind_state *state, __u64 place)
 {
 	return !(CFI_IS_ARM64 && state->rule.flags & CFI_SAVED_BELOW_SP) &&

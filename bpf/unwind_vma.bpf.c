@@ -69,8 +69,8 @@ __noinline int find_range_of_task(void)
 	return GOES_ON;
 }
 
-/* How often the mappings have changed. Between 6.0 and 6.4 nothing counts that: then what they
- * come to in sum. */
+/* Returns a number that changes with the mappings. Between 6.0 and 6.4 the kernel counts no
+ * changes: then it is made from the number and size of the mappings. */
 static __always_inline __u32 count_changes(const struct mm_struct *mm)
 {
 	const struct mm_struct___seqcount *mm_seqcount = (const void *)mm;
@@ -120,7 +120,8 @@ static __always_inline bool have_same_table(__u32 slot, __u32 other)
 	return table && other_table && table->unit == other_table->unit;
 }
 
-/* Whether the table has what was found. Of a file that is not known nothing can be said. */
+/* Returns whether the table agrees with the mapping that was found. It does if the file is not
+ * known. */
 static __always_inline bool is_as_in_table(const struct unwind_state *state,
 					   const struct vma_walk *walk, int kind)
 {

@@ -207,7 +207,7 @@ static __always_inline int read_anonymous(const struct vma_walk *walk)
 	return VMA_ANONYMOUS;
 }
 
-/* What stands at walk->entry, if it is the mapping that was looked for. */
+/* Reads the mapping at walk->entry, if it is the one that was looked for. */
 static __always_inline int read_vma(struct vma_walk *walk, __u32 may_be_data)
 {
 	const struct vm_area_struct *vma = (const void *)walk->entry;

@@ -67,9 +67,9 @@ struct mapping_range {
 	__u64 pad;
 };
 
-/* A value of `tables`. Slot 0 is nobody's: its `used` is what the kernel side copies into the
- * `used` of each slot that it needs, so that the agent knows which tables are in use and which
- * ones are wanted. */
+/* A value of `tables`. Slot 0 belongs to no file: its `used` is the clock, which the kernel side
+ * copies into the `used` of each slot that it needs. So the agent knows which tables are in use
+ * and which ones are needed. */
 struct table_slot {
 	__u32 unit; /* of the row table; or one of the two below */
 	__u32 used;
@@ -79,10 +79,10 @@ struct table_slot {
 #define TABLE_NOT_LOADED 0
 #define TABLE_WITHOUT_CFI 1 /* the file has none: frame pointers */
 
-/* Tells one mapped file from another: the key of the map `files`, whose value is the file's
- * slot. The numbers are those of the inode in the kernel's own mapping. On overlayfs and btrfs,
- * stat(2) and /proc may show others. A file that is written to, or that takes another's place,
- * has another key. The vDSO's key is all zero. */
+/* Identifies a mapped file: the key of the map `files`, whose value is the slot of the file. The
+ * numbers are those of the inode in the kernel's own mapping; on overlayfs and btrfs, stat(2)
+ * and /proc may show others. A file that is written to, or that takes the place of another one,
+ * has another key. The key of the vDSO is all zero. */
 struct file_key {
 	__u64 inode;
 	__u64 ctime_s; /* change time */
@@ -138,9 +138,9 @@ enum cfa_kind {
 		CFA_NR_KINDS,
 };
 
-/* Where a register is saved: at CFA + 8 * a cfi_slot (with CFI_SAVED_AT_RBP: rbp + 8 * this). A
- * place below the stack pointer holds nothing yet, or no more: then the register itself still
- * has the value. By rbp the same goes for all of them when rbp is not between the stack pointer
+/* A register is saved at CFA + 8 * a cfi_slot (with CFI_SAVED_AT_RBP: rbp + 8 * this). A place
+ * below the stack pointer holds nothing yet, or no more: then the register itself still has the
+ * value. The same goes for all places relative to rbp if rbp is not between the stack pointer
  * and the CFA: it is the caller's again. */
 #define CFI_SAVED_AT_RBP 1
 /* The CFA's offset changes by 8 at each byte behind the row's pc whose bit is set in `arg` (bit

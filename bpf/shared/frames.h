@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* How an unwind of a user stack ends. One list: the enum, its counters (stats.h) and the words
- * that stand as the last frame of a stack that did not reach its root. */
+/* The results of unwinding a user stack. This one list makes the enum, its counters (stats.h)
+ * and the words that stand as the last frame of a stack that did not reach its root. */
 #ifndef BPF_SHARED_FRAMES_H
 #define BPF_SHARED_FRAMES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the BPF side counts, per CPU: every sample ends in exactly one of the first group. */
+/* The counters of the BPF side, per CPU. Every sample ends in exactly one of the first group. */
 #ifndef BPF_SHARED_STATS_H
 #define BPF_SHARED_STATS_H
 

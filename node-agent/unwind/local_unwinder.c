@@ -13,7 +13,7 @@
 
 #include "bpf/kernel.bpf.h"
 
-/* As large as most stacks may be at most: what is further away is no part of this one. */
+/* The maximum size of most stacks. Memory that is further away is no part of this one. */
 #define MAX_DISTANCE (UINT64_C(8) << 20)
 
 static __always_inline void *find_scratch(void);
@@ -24,7 +24,7 @@ static void *find_process(const __u32 *pid);
 static long set_process(const __u32 *pid, const __u64 *binding);
 static __always_inline long read_copy(void *to, __u32 bytes, uint64_t address);
 
-/* Which map it is says its type. */
+/* The type of a map says which map it is. */
 #undef bpf_map_lookup_elem
 #define bpf_map_lookup_elem(map, key)                                                              \
 	_Generic((map),                                                                            \
@@ -40,7 +40,7 @@ static __always_inline long read_copy(void *to, __u32 bytes, uint64_t address);
 #undef bpf_probe_read_user
 #define bpf_probe_read_user(to, bytes, from) read_copy(to, bytes, (uintptr_t)(from))
 
-/* They are nobody else's. */
+/* These are static here. */
 static int search_ranges(void);
 static int search_rows(__u32 table, __u32 rows_offset, __u32 pc);
 static int is_entered_by_return(void);
@@ -94,7 +94,7 @@ static __always_inline void *find_slot(const __u32 *slot)
 	return *slot < MAX_TABLE_SLOTS ? &current->memory->memory.tables[*slot] : NULL;
 }
 
-/* A copy is all that there is: nothing tells what the process has mapped. */
+/* Only the copy is there: nothing tells which mappings the process has. */
 int find_range_of_task(void)
 {
 	struct unwind_state *state = &current->scratch.unwind;
@@ -127,8 +127,8 @@ static long set_process(const __u32 *pid, const __u64 *binding)
 	return bound_processes_set(&current->memory->processes, *pid, *binding);
 }
 
-/* Of a process that lives, nothing is read: it may be another stack by now, and a page that the
- * process alone can provide (userfaultfd, FUSE) would be waited for as long as it likes. */
+/* Reads nothing of the living process: it may have another stack by now, and a page that only
+ * the process can provide (userfaultfd, FUSE) would block for as long as it likes. */
 static long leave_copy(void *to, __u32 bytes, uint64_t offset)
 {
 	memset(to, 0, bytes);
@@ -148,8 +148,8 @@ static __always_inline long read_copy(void *to, __u32 bytes, uint64_t address)
 	return 0;
 }
 
-/* Why a stack ended that could not be read. A frame pointer that leads out of a copy of all of
- * the stack was none; the kernel's side finds that out by looking at what is there. */
+/* Returns why a stack ended that could not be read. If the copy is of the whole stack, a frame
+ * pointer that leads out of it was none; the kernel side finds that out by reading there. */
 static enum unwind_result result_of_unreadable(const struct local_unwinder *unwinder)
 {
 	if (unwinder->copy->is_truncated && unwinder->has_left_copy)
@@ -167,9 +167,9 @@ static uint64_t chain_address(const struct stack_copy *copy, size_t i)
 	return address;
 }
 
-/* The kernel followed the frame pointers when it made the copy. Following them through the copy,
- * to the one that leads out of it, tells which of its addresses is the one that is read there; 0
- * when it went another way. */
+/* The kernel followed the frame pointers when it made the copy. Follows them through the copy,
+ * up to the one that leads out of it, and returns the index of the address that is read there; 0
+ * if the kernel went another way. */
 static size_t find_in_chain(const struct local_unwinder *unwinder)
 {
 	const struct stack_copy *copy = unwinder->copy;
@@ -189,8 +189,8 @@ static size_t find_in_chain(const struct local_unwinder *unwinder)
 	return 0;
 }
 
-/* Whether it is a rule of Go code that has its frame: there the frame pointer is always that of
- * the frame, and no other code's rules are like these (gopclntab_frame.h). */
+/* Returns whether a rule is that of Go code that has its frame: there the frame pointer is
+ * always that of the frame, and no other code has such rules (gopclntab_frame.h). */
 static bool has_go_frame(const struct cfi_rule *rule)
 {
 	if (rule->kind != CFA_REGISTER || rule->reg != CFI_SP ||
@@ -200,8 +200,8 @@ static bool has_go_frame(const struct cfi_rule *rule)
 			    : rule->offset >= 16 && rule->saved[1] == CFI_LOST;
 }
 
-/* Behind a change of stacks of Go's runtime, whose copy is not there: the code of goroutines has
- * frame pointers. */
+/* Goes on behind a change of stacks of Go's runtime, where the copy has nothing: the code of
+ * goroutines has frame pointers. */
 static int follow_chain(struct local_unwinder *unwinder, size_t i)
 {
 	struct unwind_state *state = &unwinder->scratch.unwind;
@@ -283,8 +283,8 @@ bool local_unwinder_unwind(struct local_unwinder *unwinder, const struct stack_c
 	return unwinder->scratch.unwind.asks;
 }
 
-/* A child has its parent's code until it maps something. Without memory it is asked for when it
- * is sampled. */
+/* Gives a child the binding of its parent, whose code it has until it maps something. Without
+ * memory, the binding is asked for when the child is sampled. */
 static void copy_binding(struct bound_processes *bound, uint32_t parent_pid, uint32_t pid)
 {
 	const uint64_t *parents = bound_processes_find(bound, parent_pid);

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* Of the arena, for tables; the rest is for mapping tables and for what waits to be used again. */
+/* The share of the arena for tables. The rest is for mapping tables and for freed units. */
 #define TABLES_SHARE(bytes) ((bytes) / 8 * 7)
 #define CACHE_MAX_BYTES (UINT64_C(256) << 20)
 #define MESSAGE_MAX_BYTES 8192
@@ -21,8 +21,8 @@ static void open_cache(struct unwind_tables *tables, const char *dir)
 			 strbuf_str(&message));
 }
 
-/* That of the cache is the same at each start. Without one, or random numbers, there is less to
- * protect. */
+/* Returns the seed of the cache, which is the same at each start, or a random one. Without
+ * random numbers it is 0: then there is no cache that an attacker could aim at. */
 static uint64_t choose_seed(const struct unwind_tables *tables)
 {
 	uint64_t seed = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The agent's side of unwinding, as one: the arena, the tables of files and the mapping tables
- * of processes. */
+/* All that the agent has for unwinding: the arena, the tables of files and the mapping tables of
+ * processes. */
 #ifndef UNWIND_UNWIND_TABLES_H
 #define UNWIND_UNWIND_TABLES_H
 
@@ -36,8 +36,8 @@ struct unwind_tables_stats {
 	struct mapping_tables_stats mapping_tables;
 };
 
-/* A cache directory that cannot be used is a warning. Errors: those of table_slots_new(),
- * table_thread_start() and unwind_arena_new(). */
+/* Starts everything. If the cache directory cannot be used, logs a warning and goes on without
+ * it. Errors: those of table_slots_new(), table_thread_start() and unwind_arena_new(). */
 int unwind_tables_start(const struct unwind_tables_opts *opts, struct unwind_tables **ret_tables)
 	must_check;
 void unwind_tables_stop(struct unwind_tables *tables);

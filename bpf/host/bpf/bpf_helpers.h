@@ -16,7 +16,7 @@
 
 #undef __always_inline
 #define __always_inline inline __attribute__((always_inline))
-/* What the verifier takes one by one may become one here. */
+/* Functions that the verifier takes one by one may be inlined here. */
 #undef __noinline
 #define __noinline
 

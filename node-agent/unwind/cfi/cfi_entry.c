@@ -12,11 +12,12 @@
 #define DEBUG_FRAME_LONG_CIE_ID UINT64_MAX
 #define ADDRESS_BYTES 8
 
-/* One behind the other, as in the holes of a sparse file: nothing follows. Linkers leave one for
- * each piece. */
+/* Limit of consecutive terminators, as in the holes of a sparse file. Linkers leave one for each
+ * piece. */
 #define MAX_TERMINATORS 512
 
-/* The entry at `offset`; bad if it is cut off, its body empty if it is a terminator. */
+/* Reads the length of the entry at `offset`. Returns its body: bad if it is truncated, empty if
+ * it is a terminator. */
 static struct dwarf_cursor read_length(const struct cfi_section *section, uint64_t offset,
 				       bool *ret_is_long)
 {

@@ -26,8 +26,8 @@ struct cfi_entry {
 struct cfi_entries {
 	const struct cfi_section *section; /* borrowed */
 	uint64_t offset;
-	/* an entry is longer than the section, or there is no end of terminators:
-	 * what is behind is not read */
+	/* an entry is longer than the section, or there are too many terminators: the rest is
+	 * not read */
 	bool is_cut;
 };
 
@@ -47,15 +47,15 @@ struct cfi_fde {
 	struct dwarf_cursor program;
 };
 
-/* The next entry, terminators skipped; false at the end. */
+/* Reads the next entry, skipping terminators. Returns false at the end. */
 bool cfi_entries_next(struct cfi_entries *entries, struct cfi_entry *ret_entry);
 
-/* A CIE up to its instructions, which `ret_program` is left over; `initial` is empty.
+/* Reads a CIE up to its instructions, which are left in `ret_program`; `initial` is empty.
  * Errors: -EBADMSG damaged, or not one for this architecture. */
 int cfi_cie_parse(const struct cfi_section *section, const struct cfi_entry *entry,
 		  struct cfi_cie *ret_cie, struct dwarf_cursor *ret_program) must_check;
 
-/* Errors: -EBADMSG. */
+/* Reads an FDE. Errors: -EBADMSG. */
 int cfi_fde_parse(const struct cfi_section *section, const struct cfi_entry *entry,
 		  const struct cfi_cie *cie, struct cfi_fde *ret_fde) must_check;
 

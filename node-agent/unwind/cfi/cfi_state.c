@@ -96,7 +96,7 @@ static bool set_cfa(const struct dwarf_value *cfa, struct cfi_rule *rule)
 	}
 }
 
-/* A place by the CFA where it can be. */
+/* Returns the place of a column, relative to the CFA if possible. */
 static struct cfi_place get_place(const struct cfi_state *state, enum cfi_column column,
 				  const struct cfi_rule *rule)
 {
@@ -117,8 +117,8 @@ static cfi_slot slot_of(struct cfi_place place)
 	return (cfi_slot)slot;
 }
 
-/* What is not saved by `base` (CFI_PLACE_AT_CFA, or CFI_PLACE_AT_REGISTER for the frame pointer)
- * is lost. */
+/* Returns the slot of a register that is saved relative to `base` (CFI_PLACE_AT_CFA, or
+ * CFI_PLACE_AT_REGISTER for the frame pointer). Registers saved elsewhere are lost. */
 static cfi_slot saved_slot(struct cfi_place place, enum cfi_place_kind base)
 {
 	if (place.kind <= CFI_PLACE_SAME)
@@ -140,8 +140,8 @@ static int set_slots(const struct cfi_state *state, enum cfi_place_kind base, st
 	return nr_lost;
 }
 
-/* By both, the base counts that keeps the frame pointer, which nearly every caller's frame is
- * found by or which it saves for one; then that of most places. */
+/* Compares two bases. The better one keeps the frame pointer, by which nearly every caller finds
+ * or saves its frame; else it is the one that loses fewer registers. */
 static bool is_better(const struct cfi_rule *a, int nr_lost_a, const struct cfi_rule *b,
 		      int nr_lost_b)
 {
@@ -168,7 +168,8 @@ static bool set_saved(const struct cfi_state *state, struct cfi_rule *rule)
 	return nr_lost_at_fp == 0;
 }
 
-/* Where its column is a register's, it is in that register until it is saved. */
+/* Returns the place of the return address. If its column is that of a register, it is in that
+ * register until it is saved. */
 static struct cfi_place get_return_place(const struct cfi_state *state, const struct cfi_rule *rule)
 {
 	struct cfi_place place = get_place(state, CFI_COLUMN_RA, rule);
@@ -193,7 +194,7 @@ static bool set_return_address(const struct cfi_state *state, struct cfi_rule *r
 	return rule->return_address != CFI_LOST;
 }
 
-/* The CFA is by definition what the stack pointer was. */
+/* Returns whether the stack pointer of the caller is the CFA, as it is by definition. */
 static bool has_usual_sp(const struct cfi_state *state)
 {
 	const struct cfi_place *sp = &state->places[CFI_COLUMN_SP];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What DW_CFA_ instructions change: where the CFA and the registers of the caller are, at one
- * place in the code; and the rule for the unwinder that says the same. */
+/* The state that DW_CFA_ instructions change: where the CFA and the registers of the caller are,
+ * at one place in the code; and the rule for the unwinder that says the same. */
 #ifndef UNWIND_CFI_CFI_STATE_H
 #define UNWIND_CFI_CFI_STATE_H
 
@@ -45,17 +45,17 @@ struct cfi_state {
 	struct cfi_place places[CFI_NR_COLUMNS]; /* by enum cfi_column */
 };
 
-/* The column of a register, by its DWARF number; -1 if it is not followed. */
+/* Returns the column of a register, by its DWARF number; -1 if it is not followed. */
 int cfi_column_of(uint64_t reg);
 
-/* The place an offset from the CFA says (CFI_PLACE_AT_CFA, CFI_PLACE_CFA_VALUE). */
+/* Returns the place at an offset from the CFA (CFI_PLACE_AT_CFA, CFI_PLACE_CFA_VALUE). */
 struct cfi_place cfi_place_from_cfa(enum cfi_place_kind kind, int64_t offset);
 
-/* The place at an address that an expression has given. */
+/* Returns the place at an address that an expression gave. */
 struct cfi_place cfi_place_at(const struct dwarf_value *address);
 
-/* Makes the rule. False when there is none for what the state says: the rule is CFA_UNSUPPORTED,
- * or a register of it is CFI_LOST. */
+/* Makes the rule. Returns false if there is no exact one for the state: then the rule is
+ * CFA_UNSUPPORTED, or has registers that are CFI_LOST. */
 bool cfi_state_make_rule(const struct cfi_state *state, bool is_signal_frame,
 			 struct cfi_rule *ret_rule);
 

@@ -34,8 +34,8 @@ struct dwarf_value {
 	int64_t addend;
 };
 
-/* What an expression leaves on the stack, at first empty or (DW_CFA_expression) with the CFA on
- * it. */
+/* Returns the value that an expression leaves on the stack. The stack is empty at first, or
+ * (DW_CFA_expression) has the CFA on it. */
 struct dwarf_value dwarf_value_of(struct dwarf_cursor expression, bool has_cfa);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* By groups, as the manual has them: bits 28 to 25 first (C4.1). Only what is in no group is
- * refused; in a group encodings that are not allocated are taken for their neighbours. A store
- * to memory that is not counted from sp or fp does nothing here, and vector registers hold
- * nothing for callers. */
+/* Decodes by groups, as the manual has them: bits 28 to 25 first (C4.1). Only encodings in no
+ * group are refused; within a group, encodings that are not allocated are taken for their
+ * neighbours. A store to memory that is not addressed by sp or fp does nothing here, and vector
+ * registers hold nothing for callers. */
 #include "unwind/code/code_insn.h"
 
 #define INSN_BYTES 4
@@ -138,7 +138,7 @@ static void on_jump(struct code_insn *insn, enum code_op op, int32_t distance)
 	set(insn, op, distance * INSN_BYTES - INSN_BYTES);
 }
 
-/* A call of what is right behind it finds out where that is. */
+/* A call of the next instruction finds out its address; it is no call of a function. */
 static void on_call(uint32_t code, struct code_insn *insn)
 {
 	write_to(insn, ARM64_X30);
@@ -273,7 +273,7 @@ static void on_atomic(uint32_t code, struct code_insn *insn)
 		write_to(insn, (uint8_t)rn(code));
 }
 
-/* Exclusive and ordered ones; those of many vector registers. What is not used is 31. */
+/* Exclusive and ordered accesses; accesses of many vector registers. Unused registers are 31. */
 static void on_exclusive(uint32_t code, struct code_insn *insn)
 {
 	if (bits(code, 26, 1)) {
@@ -351,7 +351,7 @@ static int on_register(uint32_t code, struct code_insn *insn)
 	return 0;
 }
 
-/* Of vectors; but conversions to numbers, and elements that are moved to registers. */
+/* Vector instructions. Conversions to numbers, and moves of elements, write general registers. */
 static int on_vector(uint32_t code, struct code_insn *insn)
 {
 	bool is_conversion = is(code, 0x5f20fc00, 0x1e200000) || is(code, 0x5f200000, 0x1e000000);
@@ -371,7 +371,7 @@ static int on_scalable(uint32_t code, struct code_insn *insn)
 	return 0;
 }
 
-/* What is no instruction for sure (udf), and matrices. */
+/* Reserved encodings: udf, which is an instruction that traps, and matrices. */
 static int on_reserved(uint32_t code, struct code_insn *insn)
 {
 	bool is_udf = code <= UINT16_MAX, is_matrix = bits(code, 31, 1);

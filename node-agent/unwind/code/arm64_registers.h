@@ -21,7 +21,8 @@ enum arm64_register {
 #define CODE_FP ARM64_X29
 #define CODE_LR ARM64_X30
 
-/* What functions keep for their callers: those of cfi_rule.saved, and the return address. */
+/* Registers that functions keep for their callers: those of cfi_rule.saved, and the return
+ * address. */
 #define CODE_KEPT_REGISTERS ARM64_X29, ARM64_X30
 #define CODE_NR_KEPT 2
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One instruction: how long it is, and what it does to the stack and to general registers. The
- * rest of it is of no interest here. Each architecture has a decoder, and numbers of registers. */
+/* One instruction: its length, and what it does to the stack and to general registers. Each
+ * architecture has a decoder, and numbers of registers. */
 #ifndef UNWIND_CODE_CODE_INSN_H
 #define UNWIND_CODE_CODE_INSN_H
 
@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whole registers of 64 bits only, unless it says otherwise. */
+/* Operations on whole registers of 64 bits, unless noted otherwise. */
 enum code_op {
 	CODE_OTHER, /* see `writes` */
 	CODE_ADDRESS, /* reg = base + value */
@@ -55,8 +55,8 @@ struct code_insn {
 	uint32_t writes;
 };
 
-/* The instruction at `code`, of which there are `len` bytes. Errors: -EBADMSG it is none of
- * 64-bit code, or is cut off. */
+/* Decodes the instruction at `code`, of which there are `len` bytes. Errors: -EBADMSG it is none
+ * of 64-bit code, or is truncated. */
 int code_insn_decode(const uint8_t *code, size_t len, struct code_insn *ret_insn) must_check;
 
 #endif

@@ -14,8 +14,8 @@ static bool begins_with(const uint8_t *code, size_t len, const char *pattern)
 	return len >= PATTERN_BYTES && memcmp(code, pattern, PATTERN_BYTES) == 0;
 }
 
-/* mov x8,#__NR_rt_sigreturn; svc #0; and what is behind that, where a task seems to be that is
- * in the system call. */
+/* mov x8,#__NR_rt_sigreturn; svc #0; and the instruction behind, where a task seems to be while
+ * it is in the system call. */
 size_t code_find_sigreturn(const uint8_t *code, size_t len)
 {
 	if (!begins_with(code, len, "\x68\x11\x80\xd2\x01\0\0\xd4"))

@@ -10,7 +10,7 @@ struct pattern {
 	size_t len;
 };
 
-/* How long the one is that the code begins with; 0: none. */
+/* Returns the length of the pattern that the code begins with; 0: none. */
 static size_t find_pattern(const uint8_t *code, size_t len, const struct pattern *patterns)
 {
 	for (; patterns->bytes; patterns++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Passes over all code until one finds out nothing new, first without guesses of where functions
- * begin, then with them. The rows come of one more pass. */
+/* Makes passes over all code until one finds nothing new, first without guesses of where
+ * functions begin, then with them. One more pass makes the rows. */
 #include "unwind/code/code_scan.h"
 
 #include "unwind/code/code_patterns.h"
@@ -10,18 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Calls and jumps that lead back take a pass each, one behind the other. What is not found by
- * then is not known. */
+/* Limit of passes. Calls and jumps that lead back take one pass each if they depend on each
+ * other. What is not found by then stays unknown. */
 #define MAX_PASSES 6
 
-/* Code with a frame pointer set up at least once in so many bytes was built to keep them; those
- * lead through it better than a scan does. V8's builtins, which are in node's file, have one in
- * 0.6 KB, musl one in 150 KB. On arm64 nearly all code keeps them, and musl does; but a frame
- * record does not tell what the stack pointer was, and functions that use the stack pointer
- * alone may be among the callers. */
+/* Code that sets up a frame pointer at least once in so many bytes was built to keep frame
+ * pointers, which are more reliable than a scan. V8's builtins, which are in the file of node,
+ * do so once in 0.6 KB, musl once in 150 KB. On arm64 nearly all code keeps them, and musl does;
+ * but a frame record does not tell the value of the stack pointer, and callers may be functions
+ * that use only the stack pointer. */
 #define FRAME_POINTER_BYTES 4096
 
-/* No more than that of code is looked at for what ends a signal handler. */
+/* So many bytes of code are searched for the end of a signal handler. */
 #define SIGRETURN_MAX_BYTES 16
 
 struct code_scan {
@@ -70,8 +70,8 @@ static int run_passes(struct code_scan *scan, bool guesses_starts)
 	return r;
 }
 
-/* A task that is in the system call that ends a signal handler seems to be behind it. In the
- * vDSO there is no code. */
+/* Returns the end of the code. A task that is in the system call that ends a signal handler
+ * seems to be behind it; in the vDSO there is no code there. */
 static uint64_t end_of(const struct scan_code *code)
 {
 	size_t at = code->len > SIGRETURN_MAX_BYTES ? code->len - SIGRETURN_MAX_BYTES : 0;

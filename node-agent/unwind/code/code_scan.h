@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows for code that has no CFI, from its instructions: above all for musl, the C library of
- * Alpine, which is built without. docs/unwinding.md tells how. */
+/* Finds rows for code without CFI, from its instructions: above all for musl, the C library of
+ * Alpine, which is built without CFI. docs/unwinding.md describes how. */
 #ifndef UNWIND_CODE_CODE_SCAN_H
 #define UNWIND_CODE_CODE_SCAN_H
 
@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-/* How many bytes a source of that allocates, at most. */
+/* Returns the number of bytes that a source of this input allocates at most. */
 size_t code_scan_max_held(const struct code_scan_input *input);
 
 /* Makes a source. Errors: -ENOSPC over CODE_SCAN_MAX_BYTES, -ENOMEM. */

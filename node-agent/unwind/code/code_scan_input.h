@@ -7,8 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* musl has 0.4 MB, with busybox linked in 1 MB. Files with much more code and no CFI for it were
- * built with frame pointers (Debian's Chromium: 230 MB), which need no scan. */
+/* Limit of the code to scan. musl has 0.4 MB, and 1 MB with busybox linked in. Files with much
+ * more code and no CFI for it were built with frame pointers (Debian's Chromium: 230 MB), which
+ * need no scan. */
 #define CODE_SCAN_MAX_BYTES ((size_t)4 << 20)
 
 struct scan_code {

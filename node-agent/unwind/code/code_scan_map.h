@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Code to scan, and what is found out about each byte of it on the way. */
+/* Code to scan, and the facts that are found about each byte of it on the way. */
 #ifndef UNWIND_CODE_CODE_SCAN_MAP_H
 #define UNWIND_CODE_CODE_SCAN_MAP_H
 
@@ -20,7 +20,8 @@ enum {
 #define SCAN_NO_STATE 0
 #define SCAN_CONFLICT UINT16_MAX /* the ways here contradict each other */
 
-/* Bytes have an index: that of the first one of a range is the sum of the lengths before. */
+/* Bytes have an index. That of the first byte of a range is the sum of the lengths of the ranges
+ * before. */
 struct scan_range {
 	struct scan_code code;
 	size_t first;
@@ -45,26 +46,26 @@ struct scan_map {
 	bool has_news; /* a mark was set in this pass */
 };
 
-/* How many bytes a map of so much code, in so many ranges, allocates at most. */
+/* Returns the number of bytes that a map of so much code, in so many ranges, allocates at most. */
 size_t scan_map_max_held(size_t nr_bytes, size_t nr_ranges);
 
-/* Errors: -ENOSPC more than CODE_SCAN_MAX_BYTES, -ENOMEM. */
+/* Makes the map of some code. Errors: -ENOSPC more than CODE_SCAN_MAX_BYTES, -ENOMEM. */
 int scan_map_init(struct scan_map *map, const struct code_scan_input *input) must_check;
 void scan_map_done(struct scan_map *map);
 
 /* Sets a mark at an address, if that is in the map. */
 void scan_map_mark(struct scan_map *map, uint64_t address, uint8_t mark);
 
-/* A jump leads from an index to an address, where the stack is like that. Errors: -ENOMEM. */
+/* Adds a jump from an index to an address, where the stack has this state. Errors: -ENOMEM. */
 int scan_map_jump(struct scan_map *map, size_t from, uint64_t to, const struct scan_state *state)
 	must_check;
 
-/* What jumps say of an index: false if nothing, or that they contradict each other; then
- * `ret_is_conflict` tells. */
+/* Gets the state at an index from the jumps that lead there. Returns false if there are none, or
+ * (*ret_is_conflict) if they contradict each other. */
 bool scan_map_get(const struct scan_map *map, size_t index, struct scan_state *ret_state,
 		  bool *ret_is_conflict);
 
-/* Goes on to the next pass. Returns whether it can find out more than this one. */
+/* Begins the next pass. Returns whether it can find out more than this one. */
 bool scan_map_end_pass(struct scan_map *map);
 
 #endif

@@ -10,8 +10,8 @@ static bool is_changed(const struct scan_state *state, int kept)
 	return state->changed >> kept & 1;
 }
 
-/* Whether lr has the return address, and its place on the stack has nothing any more, or never
- * had. */
+/* Returns whether lr has the return address: it was not saved, or its place on the stack was
+ * freed. */
 static bool is_in_lr(const struct scan_state *state)
 {
 	int place = state->saved[KEPT_LR];
@@ -43,7 +43,7 @@ bool scan_state_allows(const struct scan_state *state, const struct code_insn *i
 	}
 }
 
-/* By sp wherever it is known, as compilers' CFI has it. */
+/* Uses sp if it is known, as the CFI of compilers does. */
 struct cfi_rule scan_state_rule(const struct scan_state *state)
 {
 	bool is_by_sp = state->known & SCAN_HAS_DEPTH;

@@ -15,8 +15,8 @@ bool scan_state_allows(const struct scan_state *state, const struct code_insn *i
 	       (insn->op != CODE_BRANCH && insn->op != CODE_JUMP);
 }
 
-/* By rbp where it is a frame pointer like any other, as compilers' CFI has it; else by rsp if
- * that will do. */
+/* Returns whether to use rbp: if it is a usual frame pointer, as the CFI of compilers does, or
+ * if rsp is not known. */
 static bool is_by_rbp(const struct scan_state *state)
 {
 	if (!(state->known & SCAN_HAS_FP))

@@ -99,8 +99,8 @@ static void change_all(struct scan_state *state, uint32_t registers)
 		change(state, (uint8_t)__builtin_ctz(registers));
 }
 
-/* The place at so many bytes below the CFA, as in `saved`; CFI_NOT_SAVED if that cannot be told
- * there, or is the return address. */
+/* Returns the place at so many bytes below the CFA, as in `saved`; CFI_NOT_SAVED if it is too
+ * far away or is the return address. */
 static int16_t place_at(int64_t below)
 {
 	if (below % WORD_BYTES != 0 || below <= CODE_ENTRY_DEPTH ||
@@ -109,7 +109,7 @@ static int16_t place_at(int64_t below)
 	return (int16_t)(-below / WORD_BYTES);
 }
 
-/* A word is written, from a register or from elsewhere: what was saved there is gone. */
+/* Writes a word, from a register or another source: what was saved in its place is gone. */
 static void write_word(struct scan_state *state, int64_t below, uint8_t reg)
 {
 	int16_t place = place_at(below);
@@ -137,7 +137,7 @@ static void read_word(struct scan_state *state, int64_t below, uint8_t reg)
 	state->saved[own] = CFI_NOT_SAVED;
 }
 
-/* How far below the CFA the operand is. */
+/* Finds how far below the CFA the operand is. Returns false if that is not known. */
 static bool find_operand(const struct scan_state *state, const struct code_insn *insn,
 			 int64_t *ret_below)
 {
@@ -246,7 +246,8 @@ void scan_state_apply(struct scan_state *state, const struct code_insn *insn)
 		change_all(state, insn->writes);
 }
 
-/* A register that both ways left alone is; one that both saved at the same place is there. */
+/* Merges registers: one that both paths left alone is unchanged; one that both saved at the same
+ * place is saved there. */
 static void merge_registers(struct scan_state *state, const struct scan_state *other)
 {
 	for (size_t i = 0; i < CODE_NR_KEPT; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of the stack at an instruction, from the instructions before it. */
+/* The state of the stack at an instruction, as far as the instructions before tell it. */
 #ifndef UNWIND_CODE_CODE_SCAN_STATE_H
 #define UNWIND_CODE_CODE_SCAN_STATE_H
 
@@ -23,7 +23,7 @@ struct scan_state {
 
 _Static_assert(sizeof(struct scan_state) == 12 + 2 * CODE_NR_KEPT, "no padding");
 
-/* At a function's first instruction. */
+/* Returns the state at the first instruction of a function. */
 struct scan_state scan_state_at_entry(void);
 
 static inline bool scan_state_is_known(const struct scan_state *state)
@@ -31,16 +31,16 @@ static inline bool scan_state_is_known(const struct scan_state *state)
 	return state->known != 0;
 }
 
-/* Behind an instruction that is no jump; behind a call when that has returned. */
+/* Changes the state as an instruction does that is no jump; a call, as when it has returned. */
 void scan_state_apply(struct scan_state *state, const struct code_insn *insn);
 
-/* What is known where two ways meet. False if they contradict each other. */
+/* Merges the states of two paths that meet. Returns false if they contradict each other. */
 bool scan_state_merge(struct scan_state *state, const struct scan_state *other);
 
 /* By architecture: code_scan_rule_….c. */
 
-/* Whether the instruction makes sense where the stack is like that: no function leaves with
- * something on the stack, or takes more off than it has there. */
+/* Returns whether the instruction makes sense in this state: no function leaves with something
+ * on the stack, or takes more off the stack than it put there. */
 bool scan_state_allows(const struct scan_state *state, const struct code_insn *insn);
 
 struct cfi_rule scan_state_rule(const struct scan_state *state);

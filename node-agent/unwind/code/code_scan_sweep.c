@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Goes through the code as it lies there, not as it runs. What is behind an instruction follows
- * from it, unless nothing goes on behind it (ret, jmp); and what jumps lead to follows from
- * them, in this pass from those before, in the next one from those behind as well. Where neither
- * says anything, a function may begin. */
+/* Goes through the code in the order of addresses. The state behind an instruction follows from
+ * it, unless it is the end of a path (ret, jmp). The state at the target of a jump follows from
+ * the jump: in this pass from jumps before, in the next one also from jumps behind. Where
+ * neither says anything, a function may begin. */
 #include "unwind/code/code_scan_sweep.h"
 
 #include "unwind/code/code_patterns.h"
@@ -79,7 +79,8 @@ static void lose(struct sweep *sweep)
 	sweep->is_lost = true;
 }
 
-/* Jumps lead here. A call that did not fit to them does not return. */
+/* Merges the state of jumps that lead here. A call behind which the state does not fit does not
+ * return. */
 static void meet(struct sweep *sweep, const struct scan_state *other)
 {
 	struct scan_state merged = sweep->state;
@@ -95,8 +96,8 @@ static void meet(struct sweep *sweep, const struct scan_state *other)
 	sweep->has_constant = 0;
 }
 
-/* Whether a jump table may lead to anywhere behind it: in a function that has something on the
- * stack. */
+/* Returns whether a jump table may lead anywhere behind it: in a function that has something on
+ * the stack. */
 static bool has_table(const struct sweep *sweep)
 {
 	const struct scan_state entry = scan_state_at_entry();
@@ -105,8 +106,8 @@ static bool has_table(const struct sweep *sweep)
 	       memcmp(&sweep->table, &entry, sizeof(entry)) != 0;
 }
 
-/* No code can follow from what is believed: more was taken off the stack than the function has
- * there. If the function's beginning was guessed, the guess was wrong. */
+/* The assumptions are wrong: more was taken off the stack than the function has there. If the
+ * beginning of the function was guessed, the guess was wrong. */
 static void refute(struct sweep *sweep)
 {
 	if (sweep->guess != SIZE_MAX) {
@@ -127,7 +128,8 @@ static enum code_start find_start(const struct sweep *sweep)
 	return code_find_start(&sweep->insn, address_of(sweep), place);
 }
 
-/* Whether a function begins where no jump leads and which the instruction before does not reach. */
+/* Returns whether a function begins here, where no jump leads and which the instruction before
+ * does not reach. */
 static bool is_guessed_start(const struct sweep *sweep)
 {
 	uint8_t mark = sweep->map->marks[index_of(sweep)];
@@ -187,8 +189,8 @@ static struct cfi_rule find_rule(const struct sweep *sweep)
 									    : &sweep->state);
 }
 
-/* A handler returns to the first byte of what ends it, as if the byte before had called that. If
- * that byte belongs to another function, the unwinder looks at the code. */
+/* A handler returns to the first byte of the code that ends it, as if the byte before had called
+ * it. If that byte belongs to another function, the unwinder looks at the code. */
 static int add_rows(struct sweep *sweep)
 {
 	size_t end = sweep->at + sweep->insn.len;
@@ -219,8 +221,8 @@ static uint64_t target_of(const struct sweep *sweep)
 	return address_of(sweep) + sweep->insn.len + (uint64_t)(int64_t)sweep->insn.value;
 }
 
-/* Whether the bytes here are surely instructions: what leads here was, and so is a program's
- * entry. */
+/* Returns whether the bytes here are surely instructions: the code that leads here was, or this
+ * is the entry of a program. */
 static bool is_surely_code(const struct sweep *sweep)
 {
 	return scan_state_is_known(&sweep->state) || sweep->at < sweep->special_end;
@@ -265,7 +267,8 @@ static int leave(struct sweep *sweep)
 		refute(sweep);
 	switch (sweep->insn.op) {
 	case CODE_BRANCH:
-		/* To the middle of a function, also where it is not known how its stack is. */
+		/* It leads to the middle of a function, also if the state of the stack is not
+		 * known. */
 		if (!scan_state_is_known(state) && !sweep->is_lost)
 			scan_map_mark(sweep->map, target_of(sweep), SCAN_NO_START);
 		return scan_map_jump(sweep->map, index_of(sweep), target_of(sweep), state);
@@ -318,7 +321,7 @@ static void go_on(struct sweep *sweep)
 	sweep->at += sweep->insn.len;
 }
 
-/* Of what is no instruction. */
+/* Returns how many bytes to skip that are no instruction. */
 static uint8_t no_insn_bytes(const struct sweep *sweep)
 {
 	size_t left = sweep->range->code.len - sweep->at;
@@ -328,7 +331,8 @@ static uint8_t no_insn_bytes(const struct sweep *sweep)
 	return (uint8_t)(len < left ? len : left);
 }
 
-/* What is no instruction, or one with a function's beginning in it, is a few bytes of nothing. */
+/* Decodes the instruction. Bytes that are no instruction, or one with the beginning of a
+ * function inside, become a few bytes without meaning. */
 static bool decode(struct sweep *sweep)
 {
 	const struct scan_code *code = &sweep->range->code;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which registers an instruction changes; and, for the opcodes that matter to a stack, what they
- * do. */
+/* Finds the registers that an instruction changes and, for the opcodes that matter to a stack,
+ * what they do. */
 #include "unwind/code/x86_decoder.h"
 
 #define WORD_BYTES 8
 #define INT3 0xcc
 
-/* Of some opcodes only a few instructions change a register. */
+/* Opcodes of which only a few instructions change a register. */
 static const struct exception {
 	bool is_vex;
 	uint8_t map;
@@ -91,7 +91,7 @@ static int32_t pushed_bytes(const struct x86_decoder *decoder)
 	return decoder->has_66 ? 2 : WORD_BYTES;
 }
 
-/* Something goes to the stack, or comes from there, and the stack pointer moves. */
+/* Something is pushed to the stack or popped from it, and the stack pointer moves. */
 static void set_stack(struct code_insn *insn, enum code_op op, int32_t value, int32_t step)
 {
 	set(insn, op, value);
@@ -174,7 +174,7 @@ static void on_group_ff(const struct x86_decoder *decoder, struct code_insn *ins
 		set(insn, ops[operation], 0);
 }
 
-/* Nested procedures, which no compiler makes, are left to be unknown. */
+/* Nested procedures, which no compiler makes, stay unknown. */
 static void on_enter(const struct x86_decoder *decoder, struct code_insn *insn)
 {
 	if (decoder->code[decoder->at - 1] == 0)
@@ -201,7 +201,7 @@ static void on_jump(const struct x86_decoder *decoder, struct code_insn *insn)
 
 static void on_call(const struct x86_decoder *decoder, struct code_insn *insn)
 {
-	/* What is right behind it is called for what that pushes. */
+	/* A call of the next instruction pushes its address; it is no call of a function. */
 	if (decoder->imm == 0)
 		set_stack(insn, CODE_STORE, -WORD_BYTES, -WORD_BYTES);
 	else

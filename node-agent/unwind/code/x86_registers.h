@@ -27,7 +27,7 @@ enum x86_register {
 #define CODE_SP X86_RSP
 #define CODE_FP X86_RBP
 
-/* What functions keep for their callers, in the order of cfi_rule.saved. */
+/* Registers that functions keep for their callers, in the order of cfi_rule.saved. */
 #define CODE_KEPT_REGISTERS X86_RBP, X86_RBX, X86_R12, X86_R13, X86_R14, X86_R15
 #define CODE_NR_KEPT 6
 

@@ -35,7 +35,7 @@ struct scan_builder {
 	size_t nr_charged; /* to the budget, for the functions */
 };
 
-/* What the scan itself needs stays charged. */
+/* Gives back everything but the memory of the scan itself, which stays charged. */
 static void done(struct scan_builder *builder)
 {
 	elf_budget_give(builder->gaps->budget,
@@ -61,7 +61,7 @@ static int list_functions(struct scan_builder *builder)
 	return unwind_functions_charge(&builder->functions, gaps->budget, &builder->nr_charged);
 }
 
-/* The part of a range of addresses that is in the segment where it begins. */
+/* Adds the part of a range of addresses that is in the segment where it begins. */
 static int add_text(struct scan_builder *builder, uint64_t address, uint64_t len)
 {
 	const struct elf_gaps *gaps = builder->gaps;
@@ -140,7 +140,7 @@ static bool is_padding(const uint8_t *bytes, size_t len)
 	return true;
 }
 
-/* Less is padding, and more may be. Errors: -E2BIG more code than is scanned. */
+/* Adds a gap, unless it is padding. Errors: -E2BIG more code than is scanned. */
 static int add_code(struct scan_builder *builder, const struct code_segment *text, uint64_t start,
 		    uint64_t end)
 {
@@ -166,8 +166,8 @@ static int add_code(struct scan_builder *builder, const struct code_segment *tex
 	return 0;
 }
 
-/* What is between the functions of a text, from an address on; what texts have in common belongs
- * to the first. */
+/* Adds the gaps between the functions of a text, from an address on. Bytes that texts share
+ * belong to the first one. */
 static int add_gaps(struct scan_builder *builder, const struct code_segment *text, uint64_t start)
 {
 	const struct unwind_functions *functions = &builder->functions;
@@ -229,7 +229,7 @@ static int add_symbol(struct scan_builder *builder, const Elf64_Sym *symbol)
 	return 0;
 }
 
-/* Copies them piece by piece: the table itself is not needed any more. */
+/* Adds the symbols of a table, which is read piece by piece because it is not needed afterwards. */
 static int add_symbols(struct scan_builder *builder, uint32_t table_type)
 {
 	_cleanup_free_ Elf64_Sym *symbols = calloc(SYMBOLS_AT_ONCE, sizeof(*symbols));
@@ -253,7 +253,7 @@ static int add_symbols(struct scan_builder *builder, uint32_t table_type)
 	return r;
 }
 
-/* Also of what does not become rows: where functions begin, or end for better sources. */
+/* Hashes also facts that do not become rows: where functions begin, or end for better sources. */
 static void make_hash(const struct scan_builder *builder, uint64_t ret_hash[static 2])
 {
 	uint64_t seed = builder->gaps->hash_seed;

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* All is borrowed; the reader must outlive the source. */
+/* All pointers are borrowed; the reader must outlive the source. */
 struct elf_gaps {
 	struct elf_reader *reader;
 	struct elf_budget *budget; /* what the source holds stays charged to it */

@@ -27,16 +27,16 @@
 #define MIN_EH_FRAME_FUNCTIONS 8
 #define MAX_LINK_BYTES 4096 /* of .gnu_debuglink */
 
-/* Goes up with the meaning of what is hashed. */
+/* Raised when the meaning of the hashed values changes. */
 #define KEY_VERSION 4
 
 #define MAX_SEGMENTS 64 /* executable ones */
 
-/* A file by .gnu_debuglink is read as a whole, for its checksum. */
+/* A debug file found by .gnu_debuglink is read as a whole, for its checksum. */
 #define MAX_LINKED_BYTES ((uint64_t)1 << 30)
 
-/* A program's first function is often written by hand, without CFI (musl's is). Nobody called
- * it: rbp has no meaning there, and what is on its stack is no return address. */
+/* The first function of a program is often written by hand, without CFI (that of musl is).
+ * Nobody called it: rbp has no meaning there, and its stack has no return address. */
 #define ENTRY_MAX_BYTES 64
 
 struct elf_rows {
@@ -96,7 +96,8 @@ static int compare_segments(const void *left, const void *right)
 	return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-/* Of two that claim the same addresses the process has one at most. */
+/* Returns whether a segment shares addresses with one before it. The process has only one of
+ * them. */
 static bool has_taken_addresses(const struct elf_rows *rows, size_t index)
 {
 	const struct code_segment *segment = &rows->segments[index];
@@ -155,7 +156,7 @@ static int find_code(struct elf_rows *rows)
 	return rows->nr_segments > 0 ? 0 : -ENODATA;
 }
 
-/* The name in .gnu_debuglink and the checksum of what it names. */
+/* Reads the name in .gnu_debuglink and the checksum of the file with that name. */
 static int read_link(struct elf_rows *rows, const struct elf_section_names *names,
 		     char ret_name[static ELF_ROWS_LINK_BYTES], uint32_t *ret_crc)
 {
@@ -225,7 +226,8 @@ static int ask_for_debug_file(struct elf_rows *rows, const struct elf_section_na
 	return has_link || ret_wanted->build_id[0] ? -ENOLINK : 0;
 }
 
-/* What is wrong with this source is no reason to do without the others. */
+/* Adds .debug_frame, the own one or that of the debug file. If it is damaged, the other sources
+ * are used without it. Errors: -ENOMEM, -ENOLINK. */
 static int load_debug_frame(struct elf_rows *rows, const struct elf_section_names *names,
 			    const struct elf_rows_opts *opts)
 {
@@ -271,7 +273,7 @@ static int load(struct elf_rows *rows, const struct elf_rows_opts *opts)
 	return 0;
 }
 
-/* A Go table that is none leaves its place empty. */
+/* Makes the source of a section. That of a damaged Go table stays NULL. */
 static int make_source(struct elf_rows *rows, size_t index)
 {
 	const struct elf_unwind_section *section = &rows->sections.items[index];
@@ -298,7 +300,8 @@ static int make_source(struct elf_rows *rows, size_t index)
 	return 0;
 }
 
-/* What is wrong with the code is no reason to do without the sources. */
+/* Makes a source of the code that no other source describes. If the code is damaged, the other
+ * sources are used without it. Errors: -ENOMEM. */
 static int find_rest(struct elf_rows *rows)
 {
 	const struct elf_gaps gaps = {
@@ -431,7 +434,8 @@ static int list_entry(struct unwind_source *source, struct unwind_functions *fun
 	return entry > 0 && function.end > entry ? unwind_functions_add(functions, &function) : 0;
 }
 
-/* Where another source has the entry, what is behind that one's function is nobody's. */
+/* Adds the row unless another source has the function of the entry: the rest behind that
+ * function has no rows. */
 static int emit_entry(struct unwind_source *source, const struct unwind_function *function,
 		      struct row_builder *builder, struct unwind_losses *losses)
 {
@@ -465,7 +469,7 @@ static void build_done(struct build *build)
 	row_builder_free(build->builder);
 }
 
-/* The part of a function that is in a segment. */
+/* Adds the rows of the part of a function that is in a segment. */
 static int emit_function(struct build *build, const struct code_segment *segment,
 			 struct unwind_function function)
 {

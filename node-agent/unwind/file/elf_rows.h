@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The row table of an ELF file, from whatever it has: .gopclntab, which wins in its functions;
- * .eh_frame, with or without section headers; and where there is neither, or nearly nothing,
- * .debug_frame, its own or that of a separate debug file, which the caller finds by build id or
- * .gnu_debuglink.
+/* Makes the row table of an ELF file from all sources that it has: .gopclntab, which takes
+ * precedence in its functions; .eh_frame, with or without section headers; and if there is neither,
+ * or nearly nothing, .debug_frame, its own or that of a separate debug file, which the caller finds
+ * by build id or .gnu_debuglink.
  *
  * The file may be hostile, see elf/elf_reader.h. */
 #ifndef UNWIND_FILE_ELF_ROWS_H
@@ -20,7 +20,7 @@
 #define ELF_ROWS_MAX_HELD_BYTES ((size_t)256 << 20) /* see elf_budget.h */
 #define ELF_ROWS_MAX_FUNCTIONS ((size_t)4 << 20)
 
-/* What is known of a separate debug file. Who reads a file need not be allowed to open others. */
+/* What is known of a separate debug file. The process that reads a file may not open others. */
 enum elf_rows_debug {
 	ELF_ROWS_DEBUG_NONE, /* there is none */
 	ELF_ROWS_DEBUG_ASK, /* tell whether one is wanted */
@@ -32,7 +32,7 @@ enum elf_rows_debug {
 
 #define ELF_ROWS_LINK_BYTES 256 /* of a name, with the NUL */
 
-/* By what to find the debug file (debug_file.h). */
+/* Identifies the debug file (debug_file.h). */
 struct elf_rows_wanted {
 	char build_id[2 * ELF_BUILD_ID_MAX + 1]; /* as in struct elf_rows_key */
 	char link[ELF_ROWS_LINK_BYTES]; /* the name, without a "/"; "" when there is none */
@@ -47,8 +47,8 @@ struct elf_rows_opts {
 	struct elf_rows_wanted *ret_wanted; /* for ELF_ROWS_DEBUG_ASK */
 };
 
-/* What a table depends on: two files with the same key have the same table. The build id alone
- * would not do: whoever writes a file chooses it, and files without one are common. */
+/* Identifies all that a table depends on: files with the same key have the same table. The build
+ * id alone does not suffice, because the author of a file chooses it, and many files have none. */
 struct elf_rows_key {
 	char build_id[2 * ELF_BUILD_ID_MAX + 1]; /* lower-case hex, "" when there is none */
 	uint64_t hash[2]; /* of program headers and unwind sections (XXH3, 128 bit) */
@@ -72,14 +72,14 @@ int elf_rows_open(int fd, const struct elf_rows_opts *opts, struct elf_rows **re
 void elf_rows_close(struct elf_rows *rows);
 DEFINE_FREEP(struct elf_rows, elf_rows_close)
 
-/* Borrowed. */
+/* Returns the key, borrowed. */
 const struct elf_rows_key *elf_rows_get_key(const struct elf_rows *rows);
 
-/* Errors: -ENODATA no rows came of it, -ENOSPC over a limit, -ENOMEM. */
+/* Makes the table. Errors: -ENODATA it has no rows, -ENOSPC over a limit, -ENOMEM. */
 int elf_rows_build(struct elf_rows *rows, struct row_table_bytes *ret_table,
 		   struct elf_rows_stats *ret_stats) must_check;
 
-/* The vDSO of this process, which is that of all 64-bit processes, as an open file in memory for
+/* Opens the vDSO of this process, which is that of all 64-bit processes, as a file in memory for
  * elf_rows_open(). Errors: -ENOENT there is none, what memfd_create(2) and shm_open(3) say. */
 int elf_rows_open_vdso(int *ret_fd) must_check;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sections of an ELF file that tell how to unwind it, and what their reading needs to know. */
+/* The sections of an ELF file that are needed to unwind its code. */
 #ifndef UNWIND_FILE_ELF_SECTIONS_H
 #define UNWIND_FILE_ELF_SECTIONS_H
 
@@ -42,46 +42,46 @@ struct elf_sections {
 	uint64_t nr_overlapping;
 };
 
-/* What the section headers name their sections by. */
+/* The names of sections, which section headers refer to. */
 struct elf_section_names {
 	char *names; /* owned; terminated */
 	size_t len;
 	struct elf_budget *budget; /* borrowed: the reader's */
 };
 
-/* Without section headers there are no names. The reader's budget, if it has one, must outlive
- * them. Errors: -ENOSPC, -ENOMEM, -EBADMSG, what pread() says. */
+/* Reads the names; there are none without section headers. The budget of the reader, if it has
+ * one, must outlive them. Errors: -ENOSPC, -ENOMEM, -EBADMSG, what pread() says. */
 int elf_section_names_load(struct elf_section_names *names, struct elf_reader *reader) must_check;
 void elf_section_names_done(struct elf_section_names *names);
 
-/* The first section of that name that has content in the file, or NULL; borrowed. */
+/* Returns the first section of that name that has content in the file, or NULL; borrowed. */
 const GElf_Shdr *elf_section_find(const struct elf_section_names *names,
 				  const struct elf_reader *reader, const char *name);
 
-/* Go's function table, or NULL; borrowed. */
+/* Returns Go's function table, or NULL; borrowed. */
 const GElf_Shdr *elf_sections_find_gopclntab(const struct elf_section_names *names,
 					     const struct elf_reader *reader);
 
-/* Adds .gopclntab and what is called .eh_frame or has its type; without section headers what the
- * program header PT_GNU_EH_FRAME leads to. What is decompressed is charged to the reader's
- * budget. The reader must outlive `sections`. Errors: -EBADMSG, -ENOSPC over max_bytes or the
- * budget, -ENOMEM, what pread() says. */
+/* Adds .gopclntab and all sections that have the name or the type of .eh_frame; without section
+ * headers, the .eh_frame that the program header PT_GNU_EH_FRAME leads to. Decompressed sections
+ * are charged to the budget of the reader. The reader must outlive `sections`. Errors: -EBADMSG,
+ * -ENOSPC over max_bytes or the budget, -ENOMEM, what pread() says. */
 int elf_sections_load(struct elf_sections *sections, struct elf_reader *reader,
 		      const struct elf_section_names *names) must_check;
 
-/* Adds .debug_frame, decompressed; there may be none. Errors: as above. */
+/* Adds .debug_frame, decompressed, if there is one. Errors: as above. */
 int elf_sections_load_debug_frame(struct elf_sections *sections, struct elf_reader *reader,
 				  const struct elf_section_names *names) must_check;
 void elf_sections_done(struct elf_sections *sections);
 
-/* The .eh_frame that PT_GNU_EH_FRAME leads to: from there to the end of its segment. False if
- * there is none. */
+/* Finds the .eh_frame that PT_GNU_EH_FRAME leads to. It reaches to the end of its segment.
+ * Returns false if there is none. */
 bool elf_sections_find_eh_frame(struct elf_reader *reader, GElf_Shdr *ret_section);
 
-/* Whether there is a Go table, or at least `nr` functions in .eh_frame. */
+/* Returns whether there is a Go table, or at least `nr` functions in .eh_frame. */
 bool elf_sections_have_functions(const struct elf_sections *sections, size_t nr);
 
-/* runtime.text of a Go program; .text if the file does not say. */
+/* Returns the address of runtime.text of a Go program; that of .text if the file does not say. */
 uint64_t elf_sections_go_text(struct elf_reader *reader, const struct elf_section_names *names);
 
 #endif

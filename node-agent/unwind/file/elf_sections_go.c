@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where Go's code begins (runtime.text), from which .gopclntab counts since Go 1.18. It is the
- * beginning of .text only if no C code was linked before it. The address itself is in the file,
- * but as a pointer: as such where it was linked to a fixed address, else in the relocation of
+/* Finds the address where Go's code begins (runtime.text), from which .gopclntab counts since Go
+ * 1.18. It is the beginning of .text only if no C code was linked before it. The address is in the
+ * file as a pointer: as it is if the file was linked to a fixed address, else in the relocation of
  * that pointer.
  *
  *	Go 1.18 to 1.25    the header of .gopclntab, third word
@@ -40,8 +40,8 @@ static bool read_relocations(const struct elf_reader *reader, const GElf_Shdr *s
 	return false;
 }
 
-/* A pointer in a section, as it is when the program runs at the addresses of its program
- * headers; 0 if it is not known. */
+/* Returns the value that a pointer in a section has when the program runs at the addresses of
+ * its program headers; 0 if it is not known. */
 static uint64_t read_pointer(const struct elf_reader *reader, const GElf_Shdr *section,
 			     uint64_t offset)
 {

@@ -113,7 +113,7 @@ void row_cache_close(struct row_cache *cache)
 	free(cache);
 }
 
-/* How many bytes of table a file of ours has. */
+/* Checks that a file is one of ours. Sets the number of bytes of its table. */
 static int check_file(const struct row_cache *cache, const struct stat *st, size_t *ret_len)
 {
 	uint64_t bytes = (uint64_t)st->st_size;
@@ -150,8 +150,8 @@ static int read_table(const struct row_cache *cache, int fd, const struct elf_ro
 	return 0;
 }
 
-/* The modification time tells when a file was used; that it does so to the hour saves a write a
- * read. */
+/* Notes when a file was used, in its modification time. Precision to the hour saves a write for
+ * each read. */
 static void touch(int fd, const struct stat *st)
 {
 	static const struct timespec now[2] = { { .tv_nsec = UTIME_OMIT },
@@ -184,7 +184,7 @@ static int read_file(const struct row_cache *cache, const char *name,
 	return r;
 }
 
-/* The bytes of a table that is there. */
+/* Returns the size of a file; 0 if there is none. */
 static uint64_t size_of(const struct row_cache *cache, const char *name)
 {
 	struct stat st;
@@ -194,7 +194,8 @@ static uint64_t size_of(const struct row_cache *cache, const char *name)
 	return (uint64_t)st.st_size;
 }
 
-/* Others may have removed files as well: it is an estimate until the next eviction. */
+/* Subtracts bytes from the estimate. Other processes may have removed files as well, so it is
+ * exact only after an eviction. */
 static void forget_bytes(struct row_cache *cache, uint64_t bytes)
 {
 	uint64_t *nr_bytes = &cache->stats.nr_bytes;

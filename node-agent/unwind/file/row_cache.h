@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables on disk, so that a restart of the agent builds nothing again: unwind tables, or what
- * else is made from ELF files; one kind a directory. One file a table, named by build id, key
- * and format version; checked (checksum, kind->is_valid()) when it is read; bounded in bytes,
- * the least recently used go first. A file that is damaged is removed and counts as missing. */
+/* Keeps tables on disk, so that a restart of the agent builds none again: unwind tables, or
+ * other tables made from ELF files; one kind in a directory. Each table is a file, named by
+ * build id, key and format version. It is checked (checksum, kind->is_valid()) when it is read.
+ * The directory is limited in bytes; the least recently used tables are removed first. A damaged
+ * file is removed and counts as missing. */
 #ifndef UNWIND_FILE_ROW_CACHE_H
 #define UNWIND_FILE_ROW_CACHE_H
 
@@ -13,7 +14,7 @@
 
 #include <stdint.h>
 
-/* Of unwind tables. */
+/* The version of unwind tables. */
 #define ROW_CACHE_VERSION 1
 
 struct row_cache;
@@ -38,7 +39,7 @@ int row_cache_open(const char *path, const struct row_cache_kind *kind, uint64_t
 void row_cache_close(struct row_cache *cache);
 DEFINE_FREEP(struct row_cache, row_cache_close)
 
-/* Errors: -ENOENT, also for a bad file; -ENOMEM. */
+/* Reads the table of a key. Errors: -ENOENT, also for a bad file; -ENOMEM. */
 int row_cache_get(struct row_cache *cache, const struct elf_rows_key *key,
 		  struct row_table_bytes *ret_table) must_check;
 
@@ -47,7 +48,7 @@ int row_cache_get(struct row_cache *cache, const struct elf_rows_key *key,
 void row_cache_put(struct row_cache *cache, const struct elf_rows_key *key,
 		   const struct row_table_bytes *table);
 
-/* Of its keys. A random number, kept in the directory. */
+/* Returns the seed of the keys, a random number that is kept in the directory. */
 uint64_t row_cache_get_seed(const struct row_cache *cache);
 
 struct row_cache_stats row_cache_get_stats(const struct row_cache *cache);

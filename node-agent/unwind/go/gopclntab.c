@@ -14,8 +14,8 @@
 
 #include <string.h>
 
-/* All functions together may have that many steps for each byte of the table. Real ones have
- * less than one; but functions share their tables. */
+/* Limit of the steps of all functions, for each byte of the table. Real tables have less than
+ * one; but functions may share steps. */
 #define MAX_STEPS_PER_BYTE 4
 
 static const struct {
@@ -103,7 +103,7 @@ static int list(struct unwind_source *source, struct unwind_functions *functions
 	return r;
 }
 
-/* The next step that makes sense; 0 at the end, -EBADMSG when there is no sense in it. */
+/* Reads the next step. Returns 0 at the end. Errors: -EBADMSG damaged, or too many steps. */
 static int next_step(struct gopclntab_source *source, struct gopclntab_steps *steps,
 		     uint64_t *ret_address, int32_t *ret_distance)
 {

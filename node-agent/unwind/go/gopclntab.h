@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Go's function table (.gopclntab, runtime.pclntab) as a source of rows: the toolchain writes no
- * .eh_frame. For each function it has the stack pointer's distance from the frame's beginning at
- * each pc. Formats of Go 1.2, 1.16, 1.18 and 1.20 and later (src/internal/abi/symtab.go,
- * src/debug/gosym/pclntab.go, src/runtime/symtab.go). */
+/* Go's function table (.gopclntab, runtime.pclntab) as a source of rows, because the toolchain
+ * writes no .eh_frame. For each function, the table has the distance of the stack pointer from
+ * the beginning of the frame at each pc. Formats of Go 1.2, 1.16, 1.18 and 1.20 and later
+ * (src/internal/abi/symtab.go, src/debug/gosym/pclntab.go, src/runtime/symtab.go). */
 #ifndef UNWIND_GO_GOPCLNTAB_H
 #define UNWIND_GO_GOPCLNTAB_H
 

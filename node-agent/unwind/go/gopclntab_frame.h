@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows of one Go function: what a distance of the stack pointer means for where its caller
- * is. That depends on the architecture's prologues and epilogues, which the compiler, or the
- * assembler, makes the same way in all functions. */
+/* The rows of one Go function: the rules for finding its caller from the distance of the stack
+ * pointer. They depend on the prologues and epilogues of the architecture, which the compiler or
+ * the assembler makes the same way in all functions. */
 #ifndef UNWIND_GO_GOPCLNTAB_FRAME_H
 #define UNWIND_GO_GOPCLNTAB_FRAME_H
 
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* No frame is larger; so far from overflow that nobody needs to look. */
+/* Upper limit of a distance. No frame is larger, and sums with it do not overflow. */
 #define GO_MAX_DISTANCE (INT32_MAX - 4096)
 
 enum go_role {
@@ -26,7 +26,8 @@ enum go_role {
 	GO_ROLE_INJECTED, /* called by a signal handler in the name of what was interrupted */
 };
 
-/* A function whose rows are being made; all zero but for the first three at its beginning. */
+/* A function whose rows are being made. All but the first three members are zero at its
+ * beginning. */
 struct gopclntab_frame {
 	struct row_builder *builder;
 	enum go_role role;

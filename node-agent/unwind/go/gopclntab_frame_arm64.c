@@ -39,7 +39,7 @@ static int32_t cfa_of(const struct gopclntab_frame *frame, int32_t distance)
 	return frame->role == GO_ROLE_INJECTED ? distance + INJECTED_BYTES : distance;
 }
 
-/* What is farther away than slots go is an unsupported rule. */
+/* Adds a rule with saved registers; an unsupported one if they are too far away for a slot. */
 static int add_saved(struct gopclntab_frame *frame, uint64_t address, int32_t distance, bool has_fp)
 {
 	int32_t slot = -cfa_of(frame, frame->open_size) / WORD_BYTES;
@@ -57,7 +57,7 @@ static int add_saved(struct gopclntab_frame *frame, uint64_t address, int32_t di
 	return row_builder_add(frame->builder, address, &rule);
 }
 
-/* Nothing is saved yet, or any more. */
+/* Adds a rule without saved registers: before they are saved, or after they are restored. */
 static int add_leaf(struct gopclntab_frame *frame, uint64_t address, int32_t distance)
 {
 	const struct cfi_rule rule = {
@@ -72,7 +72,7 @@ static int add_leaf(struct gopclntab_frame *frame, uint64_t address, int32_t dis
 	return row_builder_add(frame->builder, address, &rule);
 }
 
-/* In a leaf's frame lr is not looked for; fp is saved by the second instruction. */
+/* Adds the rules of a leaf, whose return address stays in lr. The second instruction saves fp. */
 static int add_leaf_frame(struct gopclntab_frame *frame, uint64_t address, int32_t distance)
 {
 	const struct cfi_rule saved = {
@@ -90,7 +90,8 @@ static int add_leaf_frame(struct gopclntab_frame *frame, uint64_t address, int32
 	return r;
 }
 
-/* The record may be on another stack. How large the frame is counts as long as it is not. */
+/* Adds a rule for code that may change stacks: the frame record may be on another one. The size
+ * of the frame counts as long as it is not. */
 static int add_switch(struct gopclntab_frame *frame, uint64_t address, int32_t distance)
 {
 	const struct cfi_rule rule = {

@@ -30,7 +30,7 @@
 #define SAVED_RBP (-2) /* at CFA - 16 */
 #define MOV_BYTES 3 /* mov %rsp,%rbp */
 
-/* What C's callee-saved registers take where C calls Go (runtime/cgo/abi_amd64.h): rbx, r12 to
+/* Size of C's callee-saved registers where C calls Go (runtime/cgo/abi_amd64.h): rbx, r12 to
  * r15, rbp, upwards. */
 #define C_REGISTERS_BYTES 48
 
@@ -53,8 +53,8 @@ static int add_plain(struct row_builder *builder, uint64_t address, int32_t dist
 	return row_builder_add(builder, address, &rule);
 }
 
-/* The bytes of `mov %rbp,distance-8(%rsp)`, and of the `lea` behind it; 0 if rbp was pushed
- * before. */
+/* Returns the length of `mov %rbp,distance-8(%rsp)`, and of the `lea` behind it; 0 if rbp was
+ * pushed before. */
 static uint64_t saving_bytes(int32_t distance)
 {
 	if (distance == WORD_BYTES)

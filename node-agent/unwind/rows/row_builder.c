@@ -65,7 +65,7 @@ static bool is_same_rule(const struct cfi_rule *a, const struct cfi_rule *b)
 	return memcmp(a, b, sizeof(*a)) == 0;
 }
 
-/* Whether the place is below the stack pointer when the CFA is so far above it. */
+/* Returns whether a place is below the stack pointer when the CFA is so far above it. */
 static bool is_below_sp(cfi_slot slot, int32_t cfa_offset)
 {
 	return slot != CFI_LOST && WORD_BYTES * (int64_t)slot + cfa_offset < 0;
@@ -113,7 +113,7 @@ static void normalise(struct cfi_rule *rule)
 		drop_places_below_sp(rule);
 }
 
-/* +1 or -1 if that many steps lead from a rule to the next; else 0. */
+/* Returns +1 or -1 if one step in this direction leads from a rule to the next; else 0. */
 static int find_direction(const struct cfi_rule *from, const struct cfi_rule *to)
 {
 	int64_t difference = (int64_t)to->offset - from->offset;
@@ -169,8 +169,8 @@ static bool extend_run(struct run *run, const struct place *next)
 	return true;
 }
 
-/* Hands on the run, which ends where the next row begins. Code without CFI below all rows needs
- * none. */
+/* Packs the run, which ends where the next row begins. Code without CFI below all rows needs no
+ * row. */
 static int pack_run(struct row_builder *builder, uint64_t end)
 {
 	const struct run *run = &builder->run;
@@ -235,7 +235,7 @@ void row_builder_free(struct row_builder *builder)
 	free(builder);
 }
 
-/* Nothing holds from the end of the function on. */
+/* Adds a row without CFI at the end of the function. */
 static int add_gap(struct row_builder *builder)
 {
 	struct place gap = { .offset = builder->function.end, .rule.kind = CFA_NONE };

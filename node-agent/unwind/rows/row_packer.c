@@ -54,7 +54,7 @@ static int add_rule(struct row_packer *packer, const struct cfi_rule *rule, uint
 	return 0;
 }
 
-/* The number of a rule, which gets one if it is new. */
+/* Returns the number of a rule, adding it if it is new. */
 static int number_rule(struct row_packer *packer, const struct cfi_rule *rule, uint32_t *ret_number)
 {
 	uint32_t hash;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bytes of a row table while it grows: its rules, each one once, its rows, and the page
+/* The parts of a row table while it grows: its rules, each one once, its rows, and the page
  * directory. */
 #ifndef UNWIND_ROWS_ROW_PACKER_H
 #define UNWIND_ROWS_ROW_PACKER_H
@@ -25,7 +25,7 @@ struct row_packer {
 
 void row_packer_init(struct row_packer *packer, size_t max_bytes);
 
-/* Empty again after it, and as good as new. */
+/* Empties the packer, which may be used again. */
 void row_packer_done(struct row_packer *packer);
 
 /* Adds a row, above all others. Errors: -ENOSPC over max_bytes or ROW_TABLE_MAX_RULES, -ENOMEM;
@@ -33,7 +33,7 @@ void row_packer_done(struct row_packer *packer);
 int row_packer_add(struct row_packer *packer, uint64_t file_offset, const struct cfi_rule *rule)
 	must_check;
 
-/* Errors: -ENODATA there are no rows, -ENOMEM. */
+/* Makes the table. Errors: -ENODATA there are no rows, -ENOMEM. */
 int row_packer_seal(const struct row_packer *packer, struct row_table_bytes *ret_table) must_check;
 
 #endif

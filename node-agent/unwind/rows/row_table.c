@@ -32,7 +32,7 @@ static struct view view_of(const void *data)
 	};
 }
 
-/* Whether the parts lie behind each other and none reaches into the next one. */
+/* Checks that the parts lie behind each other, and that none reaches into the next one. */
 static bool is_laid_out(const struct row_table *head)
 {
 	uint64_t pages_end = ROW_TABLE_PAGES + ((uint64_t)head->nr_pages + 1) * sizeof(uint32_t);
@@ -51,7 +51,7 @@ static bool has_sane_counts(const struct row_table *head)
 	       head->nr_rules <= ROW_TABLE_MAX_RULES;
 }
 
-/* Steps at the row itself would be none, and both ways at once neither. */
+/* A run has one direction, and no step at the row itself. */
 static bool is_valid_run(const struct cfi_rule *rule)
 {
 	uint8_t direction = rule->flags & RUN_FLAGS;
@@ -86,7 +86,8 @@ static bool are_valid_rules(const struct view *view)
 	return true;
 }
 
-/* The rows of one page: strictly ascending, so that there are no more than it has bytes. */
+/* Checks the rows of one page: they ascend strictly, so there are no more than the page has
+ * bytes. */
 static bool are_valid_rows(const struct view *view, uint32_t page)
 {
 	uint32_t page_bits = (view->head->first_page + page) % (0x10000 / ROW_PAGE_BYTES);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Row tables as bytes: what bpf/shared/cfi.h says of struct row_table, from the agent's side. */
+/* Row tables as bytes (struct row_table in bpf/shared/cfi.h). */
 #ifndef UNWIND_ROWS_ROW_TABLE_H
 #define UNWIND_ROWS_ROW_TABLE_H
 
@@ -24,8 +24,8 @@ static inline void row_table_bytes_done(struct row_table_bytes *table)
 	*table = (struct row_table_bytes){ 0 };
 }
 
-/* Whether every offset and number in it is what the contract says, so that nothing that reads it
- * leaves it: for tables from elsewhere than row_builder_seal(). `data` is aligned to 16. */
+/* Returns whether all offsets and numbers of a table are as the contract says, so that no reader
+ * of it leaves it. For tables that do not come from row_builder_seal(). `data` is aligned to 16. */
 bool row_table_is_valid(const void *data, size_t len);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where rules come from: .eh_frame, .debug_frame, Go's .gopclntab. A source first lists the
- * functions it describes; then, in the order of their addresses, and only for those that no
- * better source has, gives their rows. So functions are sorted, never rows. */
+/* Sources of rules: .eh_frame, .debug_frame, Go's .gopclntab. A source first lists the functions
+ * that it describes. Later it gives their rows in the order of addresses, and only for functions
+ * that no better source has. So functions are sorted, and never rows. */
 #ifndef UNWIND_ROWS_UNWIND_SOURCE_H
 #define UNWIND_ROWS_UNWIND_SOURCE_H
 
@@ -27,7 +27,7 @@ struct unwind_functions {
 	size_t max_items;
 };
 
-/* What was wrong with an input that was read all the same; added to, not set. */
+/* Damage in an input that was read all the same. Functions add to it. */
 struct unwind_losses {
 	uint64_t nr_bad_entries; /* CIEs, FDEs, functions that are damaged: skipped */
 	uint64_t nr_unsupported_rules; /* became CFA_UNSUPPORTED or CFI_LOST */
@@ -39,10 +39,9 @@ struct unwind_source_ops {
 	/* Appends all functions, in any order. Errors: -ENOSPC at max_items, -ENOMEM. */
 	int (*list)(struct unwind_source *source, struct unwind_functions *functions,
 		    struct unwind_losses *losses);
-	/* Calls row_builder_add() for each row of a function it listed; row_builder_begin() was
-	 * called.
-	 * Errors: those of row_builder_add(). A damaged entry is counted, and its rows so far
-	 * stay. */
+	/* Calls row_builder_add() for each row of a function that it listed, after the caller
+	 * has called row_builder_begin(). Errors: those of row_builder_add(). A damaged entry is
+	 * counted, and its rows so far stay. */
 	int (*emit)(struct unwind_source *source, const struct unwind_function *function,
 		    struct row_builder *builder, struct unwind_losses *losses);
 	void (*free)(struct unwind_source *source);

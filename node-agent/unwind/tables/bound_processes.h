@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which process has which mapping table (MAPPING_BINDING() of bpf/shared/cfi.h): what the map
- * `processes` is to BPF programs. When it is full, the process that was looked up longest ago
- * goes. */
+/* The mapping tables of processes (MAPPING_BINDING() of bpf/shared/cfi.h), as the map
+ * `processes` has them for BPF programs. When it is full, the process that was looked up longest
+ * ago is removed. */
 #ifndef UNWIND_TABLES_BOUND_PROCESSES_H
 #define UNWIND_TABLES_BOUND_PROCESSES_H
 
@@ -19,7 +19,7 @@ struct bound_process {
 
 struct bound_processes {
 	struct htable index; /* by pid */
-	/* Owned. [0] is nobody's: its `older` is the newest one, its `newer` the oldest one. */
+	/* Owned. [0] is no process: its `older` is the newest one, its `newer` the oldest one. */
 	struct bound_process *items;
 	uint32_t max;
 	uint32_t end; /* no item from here on was ever in use */
@@ -30,14 +30,14 @@ struct bound_processes {
 int bound_processes_init(struct bound_processes *processes, uint32_t max) must_check;
 void bound_processes_done(struct bound_processes *processes);
 
-/* NULL when it is not there. Valid until the next change. */
+/* Returns the binding of a process, or NULL. Valid until the next change. */
 uint64_t *bound_processes_find(struct bound_processes *processes, uint32_t pid);
 
-/* Adds or overwrites. Errors: -ENOMEM. */
+/* Adds or overwrites a binding. Errors: -ENOMEM. */
 int bound_processes_set(struct bound_processes *processes, uint32_t pid, uint64_t binding)
 	must_check;
 
-/* Nothing happens when it is not there. */
+/* Removes a process, if it is there. */
 void bound_processes_remove(struct bound_processes *processes, uint32_t pid);
 
 /* Removes all. */

@@ -18,7 +18,7 @@ void extents_done(struct extents *extents)
 	*extents = (struct extents){ 0 };
 }
 
-/* So that there is a place for every free extent that there can be between this many in use. */
+/* Makes room for all free extents that there can be between this many in use. */
 static int make_room(struct extents *extents, size_t nr_taken)
 {
 	return array_grow(extents->free, extents->cap_free, nr_taken + 1, SIZE_MAX);
@@ -29,7 +29,7 @@ static uint32_t end_of(struct extent extent)
 	return extent.start + extent.nr_units;
 }
 
-/* The first free extent that lies behind a unit, or nr_free. */
+/* Returns the index of the first free extent behind a unit, or nr_free. */
 static size_t find_behind(const struct extents *extents, uint32_t unit)
 {
 	return search_count(extents->nr_free, i, extents->free[i].start <= unit);
@@ -75,7 +75,7 @@ int extents_grow(struct extents *extents, uint32_t nr_units)
 	return 0;
 }
 
-/* The smallest free extent that is large enough, the first of several; or nr_free. */
+/* Returns the smallest free extent that is large enough, the first of several; or nr_free. */
 static size_t find_best(const struct extents *extents, uint32_t nr_units)
 {
 	uint32_t best_units = UINT32_MAX;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which units of a growing range are free. Knows numbers only: what the units are is its user's
- * business.
+/* The free units of a growing range. Knows numbers only; its user knows what the units are.
  *
- * Free extents lie in one array, sorted, never touching each other; the smallest one that is
- * large enough is used. Between n extents in use there are at most n + 1 free ones, and room for
- * those is made when an extent is taken: so giving back allocates nothing and cannot fail. */
+ * Free extents are in one array, sorted, and never touch each other. The smallest one that is
+ * large enough is used. Between n extents in use there are at most n + 1 free ones. Room for
+ * those is made when an extent is taken, so that giving back allocates nothing and cannot fail. */
 #ifndef UNWIND_TABLES_EXTENTS_H
 #define UNWIND_TABLES_EXTENTS_H
 
@@ -27,20 +26,20 @@ struct extents {
 	uint32_t end; /* one behind the last unit */
 };
 
-/* The range is empty and begins at `start`. */
+/* Makes an empty range that begins at `start`. */
 void extents_init(struct extents *extents, uint32_t start);
 void extents_done(struct extents *extents);
 
 /* Adds free units at the end of the range. Errors: -ENOMEM. */
 int extents_grow(struct extents *extents, uint32_t nr_units) must_check;
 
-/* By how many units the range must grow so that so many can be taken; 0: it need not. */
+/* Returns by how many units the range must grow before so many can be taken; 0: it need not. */
 uint32_t extents_missing(const struct extents *extents, uint32_t nr_units);
 
-/* Errors: -ENOSPC no free extent is large enough, -ENOMEM. */
+/* Takes units. Errors: -ENOSPC no free extent is large enough, -ENOMEM. */
 int extents_take(struct extents *extents, uint32_t nr_units, uint32_t *ret_start) must_check;
 
-/* `extent` is one that was taken, all of it. */
+/* Gives back all of an extent that was taken. */
 void extents_give_back(struct extents *extents, struct extent extent);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which row tables are in the arena, by key, and which one is missed least. Knows where they are
- * and does not touch them.
+/* The row tables in the arena, by key, and when each was last used. Knows where tables are and does
+ * not touch them.
  *
  * A table that no slot refers to stays: the next process that runs the same program finds it. It
- * goes when its place is needed, like any other. */
+ * is evicted when its place is needed, like any other. */
 #ifndef UNWIND_TABLES_TABLE_STORE_H
 #define UNWIND_TABLES_TABLE_STORE_H
 
@@ -24,7 +24,7 @@ struct stored_table {
 	uint32_t next_free; /* number of the next free place */
 };
 
-/* Tables have numbers; 0 is none. */
+/* Tables have numbers; 0 is no table. */
 struct table_store {
 	struct stored_table *tables; /* owned; number - 1 is the index */
 	size_t nr_places;
@@ -38,7 +38,7 @@ struct table_store {
 
 void table_store_done(struct table_store *store);
 
-/* 0 when there is none. */
+/* Returns the number of the table with this key; 0 if there is none. */
 uint32_t table_store_find(const struct table_store *store, const struct elf_rows_key *key);
 
 /* Adds a table that no slot refers to, and that is not there. Errors: -ENOSPC, -ENOMEM. */
@@ -50,14 +50,14 @@ void table_store_remove(struct table_store *store, uint32_t number);
 /* Valid until a table is added. `number` is not 0. */
 struct stored_table *table_store_get(struct table_store *store, uint32_t number);
 
-/* Notes a use. */
+/* Notes when a table was used. */
 void table_store_use(struct table_store *store, uint32_t number, uint32_t used, uint32_t clock);
 
-/* Of all tables that were last used more than `min_age` ticks before `clock`. */
+/* Returns the bytes of all tables that were last used more than `min_age` ticks before `clock`. */
 uint64_t table_store_count_older(const struct table_store *store, uint32_t clock, uint32_t min_age);
 
-/* The table that was last used longest ago, if that was more than `min_age` ticks before
- * `clock`; of several, one that no slot refers to. 0 when there is none. */
+/* Returns the table that was last used longest ago, if that was more than `min_age` ticks before
+ * `clock`; of several, one that no slot refers to. 0 if there is none. */
 uint32_t table_store_find_oldest(const struct table_store *store, uint32_t clock, uint32_t min_age);
 
 #endif

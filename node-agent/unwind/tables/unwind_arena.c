@@ -19,7 +19,7 @@
 #include <string.h>
 
 #define CHUNK_UNITS (ARENA_CHUNK_BYTES / ARENA_UNIT)
-/* 0 is no reference, and 1 is TABLE_WITHOUT_CFI. */
+/* Unit 0 is no reference, and 1 is TABLE_WITHOUT_CFI. */
 #define FIRST_UNIT (TABLE_WITHOUT_CFI + 1)
 
 struct unwind_arena {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an unwinder reads, wherever it runs: the arena's chunks, the table slots, and which
- * process has which mapping table (bpf/shared/cfi.h). BPF programs read BPF maps; without them
- * local_unwinder.h reads plain memory.
+/* The memory that unwinders read, wherever they run: the chunks of the arena, the table slots, and
+ * the mapping tables of processes (bpf/shared/cfi.h). BPF programs read BPF maps; local_unwinder.h
+ * reads plain memory.
  *
- * Thread-safe, but for the binding of processes, which belongs to one thread, and
+ * Thread-safe, except the binding of processes, which belongs to one thread, and
  * unwind_memory_add_chunk(). */
 #ifndef UNWIND_TABLES_UNWIND_MEMORY_H
 #define UNWIND_TABLES_UNWIND_MEMORY_H
@@ -25,7 +25,7 @@ struct unwind_window {
 	size_t len;
 };
 
-/* What one kind of memory does; the functions below say it. */
+/* The operations of one kind of memory, as the functions below describe them. */
 struct unwind_memory_ops {
 	void (*free)(struct unwind_memory *memory);
 	int (*add_chunk)(struct unwind_memory *memory, uint32_t index);
@@ -48,12 +48,12 @@ struct unwind_memory {
 	uint32_t nr_pooled_chunks;
 };
 
-/* Maps of the kernel: borrowed, outlive the memory. Errors: -ENOMEM, what mmap(2) says of
- * `tables`. */
+/* Makes memory of BPF maps, which are borrowed and outlive it. Errors: -ENOMEM, what mmap(2)
+ * says of `tables`. */
 int unwind_memory_bpf_new(int arena_fd, int tables_fd, int processes_fd,
 			  struct unwind_memory **ret_memory) must_check;
 
-/* More of the kernel's, so that unwinders can look into processes' own mappings; also borrowed.
+/* More BPF maps, also borrowed, with which unwinders can look into the mappings of processes.
  * `find_key_fd` is the program file_key (bpf/file_key.bpf.c), `found_fd` the map with its
  * answer. */
 struct unwind_file_maps {
@@ -64,42 +64,43 @@ struct unwind_file_maps {
 void unwind_memory_bpf_know_files(struct unwind_memory *memory,
 				  const struct unwind_file_maps *maps);
 
-/* Memory of this process, of which at most `max_bytes` are the arena's (rounded up to a chunk);
- * touched as it is needed.
- * Errors: -ENOMEM. */
+/* Makes memory of this process. At most `max_bytes`, rounded up to a chunk, are for the arena;
+ * pages are touched when they are needed. Errors: -ENOMEM. */
 int unwind_memory_local_new(size_t max_bytes, struct unwind_memory **ret_memory) must_check;
 
 void unwind_memory_free(struct unwind_memory *memory);
 DEFINE_FREEP(struct unwind_memory, unwind_memory_free)
 
-/* Makes the chunk of this number, all zero, where unwinders can reach it, unless it is there.
- * Those before it are. Errors: what bpf(2) and mprotect(2) say; -ENOSPC beyond `max_bytes` or
- * what the pool has left. */
+/* Makes the chunk with this number, all zero, where unwinders can reach it, unless it is there.
+ * All chunks before it must be there. Errors: what bpf(2) and mprotect(2) say; -ENOSPC beyond
+ * `max_bytes` or what the pool has left. */
 int unwind_memory_add_chunk(struct unwind_memory *memory, uint32_t index) must_check;
 
-/* A piece of one chunk, for writing, until unwind_memory_unmap(). Errors: what mmap(2) says. */
+/* Maps a piece of one chunk for writing, until unwind_memory_unmap(). Errors: what mmap(2) says. */
 int unwind_memory_map(struct unwind_memory *memory, uint64_t address, size_t len,
 		      struct unwind_window *ret_window) must_check;
 void unwind_memory_unmap(struct unwind_window *window);
 
-/* Sets which mapping table a process has, if the unwinder asked for one or has one. Errors:
- * -ENOENT it did not; what bpf(2) says. */
+/* Binds a process to a mapping table, if the unwinder asked for one or has one. Errors: -ENOENT
+ * it did not; what bpf(2) says. */
 int unwind_memory_bind(struct unwind_memory *memory, uint32_t pid, uint64_t binding) must_check;
 
-/* What mappings know an open file by. One thread at a time. Errors: -EOPNOTSUPP unwinders do not
- * look into mappings, or the file cannot be mapped; what mmap(2) and bpf(2) say. */
+/* Finds the key of an open file. To be called by one thread at a time. Errors: -EOPNOTSUPP
+ * unwinders do not look into mappings, or the file cannot be mapped; what mmap(2) and bpf(2)
+ * say. */
 int unwind_memory_find_key(struct unwind_memory *memory, int fd, struct file_key *ret_key)
 	must_check;
 
-/* Says which slot the file has that mappings know by this key; takes it back if it is still that
+/* Sets the slot of the file with this key; the second function removes it if it is still this
  * slot. Errors: -EOPNOTSUPP as above; -E2BIG there are MAX_KNOWN_FILES; what bpf(2) says. */
 int unwind_memory_set_file(struct unwind_memory *memory, const struct file_key *key, uint32_t slot)
 	must_check;
 void unwind_memory_unset_file(struct unwind_memory *memory, const struct file_key *key,
 			      uint32_t slot);
 
-/* Waits until every stack that is being unwound now is done. Not while one is being unwound on
- * this thread. Takes tens of milliseconds where the kernel unwinds. Errors: what bpf(2) says. */
+/* Waits until every stack that is being unwound now is done. Must not be called while this
+ * thread unwinds one. Takes tens of milliseconds if the kernel unwinds. Errors: what bpf(2)
+ * says. */
 int unwind_memory_wait(struct unwind_memory *memory) must_check;
 
 #endif

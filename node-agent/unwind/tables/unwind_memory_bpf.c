@@ -57,7 +57,7 @@ static int add_chunk(struct unwind_memory *memory, uint32_t index)
 	return 0;
 }
 
-/* From the beginning of its first page. */
+/* Maps the pages from the first one that the piece lies in. */
 static int map(struct unwind_memory *memory, uint64_t address, size_t len,
 	       struct unwind_window *ret_window)
 {
@@ -96,8 +96,7 @@ static int wait_for_programs(struct unwind_memory *memory)
 	return bpf_map_update_elem(bpf->arena_fd, &key, &bpf->chunk_fds[0], BPF_ANY);
 }
 
-/* The file is mapped as any process maps it, and not touched: the kernel's side looks at that
- * mapping. */
+/* Maps the file as any process does, without touching it. The kernel side looks at that mapping. */
 static int find_key(struct unwind_memory *memory, int fd, struct file_key *ret_key)
 {
 	const struct bpf_memory *bpf = get_bpf(memory);
@@ -128,7 +127,8 @@ static int set_file(struct unwind_memory *memory, const struct file_key *key, ui
 	return bpf_map_update_elem(bpf->file_maps.files_fd, key, &slot, BPF_ANY);
 }
 
-/* The same file may have got another slot, as one that was seen by other names. */
+/* Removes the key, unless the same file has got another slot, as one that was seen by other
+ * names. */
 static void unset_file(struct unwind_memory *memory, const struct file_key *key, uint32_t slot)
 {
 	const struct bpf_memory *bpf = get_bpf(memory);

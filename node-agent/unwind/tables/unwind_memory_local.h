@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the local unwinder (local_unwinder.c) knows of its memory. */
+/* The memory of the local unwinder (local_unwinder.c). */
 #ifndef UNWIND_TABLES_UNWIND_MEMORY_LOCAL_H
 #define UNWIND_TABLES_UNWIND_MEMORY_LOCAL_H
 
@@ -10,9 +10,9 @@
 
 #define LOCAL_MAX_PROCESSES 32768
 
-/* Freed memory becomes another table's after unwind_memory_wait(), which takes the lock
- * `unwinding` once: so a stack that was being unwound is done then, and the next one finds
- * nothing that leads to it. */
+/* Freed memory becomes another table only after unwind_memory_wait(), which takes the lock
+ * `unwinding` once: then a stack that was being unwound is done, and the next one finds nothing
+ * that leads to the freed memory. */
 struct local_memory {
 	struct unwind_memory memory;
 	pthread_mutex_t unwinding; /* held while a stack is unwound */

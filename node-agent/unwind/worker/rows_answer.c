@@ -21,7 +21,8 @@ int rows_answer_error(int error)
 	}
 }
 
-/* Terminated, and nothing but lower-case hex: it becomes part of file names. */
+/* A build id must be terminated, and consist of lower-case hex digits, because it becomes part
+ * of file names. */
 static bool is_build_id(const char *text, size_t len)
 {
 	size_t end = strnlen(text, len);

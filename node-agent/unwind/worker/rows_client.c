@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* How long a worker may be impossible to start, before a file is given up. */
+/* Time after which a file is given up if no worker can be started. */
 #define START_PATIENCE_NS (5 * NSEC_PER_SEC)
 #define RETRY_NS (20 * NSEC_PER_MSEC)
 
@@ -131,8 +131,8 @@ static int send_build_request(struct rows_client *client, enum worker_lane numbe
 	return worker_lanes_send(client->workers, number, &request, &nothing, limits);
 }
 
-/* Tries to send what is to be sent; again when it is asked for what has come. Errors: -EAGAIN
- * later. */
+/* Tries to send the request of the current step. If that fails, rows_client_take() tries again.
+ * Errors: -EAGAIN later. */
 static int send_request(struct rows_client *client, enum worker_lane number)
 {
 	struct lane *lane = &client->lanes[number];
@@ -192,8 +192,8 @@ void rows_client_end(struct rows_client *client, enum worker_lane number)
 	end_lane(&client->lanes[number]);
 }
 
-/* Whoever has a file that takes long, or that workers die of, does not hold others up again
- * soon. */
+/* Sets the error of a result. Owners of files that take long, or that workers die of, are moved
+ * to the slow lane, so that they do not hold up others again soon. */
 static bool take_error(struct rows_client *client, enum worker_lane number, int error,
 		       struct rows_result *result)
 {
@@ -211,7 +211,7 @@ static bool take_error(struct rows_client *client, enum worker_lane number, int 
 	return true;
 }
 
-/* What it says next cannot be believed either. */
+/* Stops a worker that sent nonsense, because nothing that it sends can be trusted any more. */
 static bool take_nonsense(struct rows_client *client, enum worker_lane number,
 			  struct rows_result *result)
 {
@@ -219,7 +219,7 @@ static bool take_nonsense(struct rows_client *client, enum worker_lane number,
 	return take_error(client, number, -EIO, result);
 }
 
-/* Where there is none, the request is repeated without. */
+/* Looks for the debug file, and repeats the request with or without it. */
 static void find_debug_file(struct rows_client *client, enum worker_lane number,
 			    const struct elf_rows_wanted *wanted)
 {
@@ -283,7 +283,7 @@ bool rows_client_take(struct rows_client *client, enum worker_lane number,
 				      : take_table(client, number, &bytes, len, ret_result);
 }
 
-/* Until a new worker may be started nothing tells when that is. */
+/* Returns whether a request waits for a worker. Nothing signals when one may be started. */
 static bool has_to_send(const struct rows_client *client)
 {
 	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++)

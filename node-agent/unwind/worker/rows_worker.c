@@ -6,11 +6,11 @@
 #include <malloc.h>
 #include <string.h>
 
-/* What is larger is mapped by itself, and goes back to the system when it is freed: the limit of
- * memory is close. */
+/* Larger blocks are mapped by themselves, and go back to the system when they are freed, because
+ * the limit of memory is close. */
 #define MMAP_THRESHOLD_BYTES (1 << 20)
 
-/* The file that was asked about last. */
+/* The file of the last request for a key. */
 struct rows_worker {
 	uint64_t key;
 	struct elf_rows *rows; /* NULL: none */
@@ -73,7 +73,7 @@ static int answer_key(struct rows_worker *worker, const struct worker_call *call
 	return r;
 }
 
-/* What was read is not needed any more when the table is copied. */
+/* Builds the table, and frees the file before the table is copied. */
 static int answer_build(struct rows_worker *worker, const struct worker_call *call,
 			struct strbuf *reply)
 {

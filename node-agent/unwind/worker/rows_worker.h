@@ -21,9 +21,6 @@
 
 #define ROWS_WORKER_COMMAND "rows-worker" /* argv[1] */
 
-/* Of a table in a reply; of one made for the agent. */
-#define ROWS_WORKER_MAX_TABLE_BYTES ((size_t)64 << 20)
-
 enum rows_request_kind {
 	/* The request's key is a number of this file. fds: the file; and its debug file, as
 	 * struct rows_ask says. Behind it: struct rows_ask. Reply: struct rows_key_reply.
@@ -49,7 +46,7 @@ struct rows_key_reply {
 	struct elf_rows_key key;
 };
 
-/* What the command does. Returns the exit status. */
+/* Runs the command. Returns the exit status. */
 int rows_worker_main(void);
 
 #endif
