@@ -29,8 +29,7 @@ static uint64_t choose_seed(const struct unwind_tables *tables)
 
 	if (tables->cache)
 		return row_cache_get_seed(tables->cache);
-	int r = random_bytes(&seed, sizeof(seed));
-	(void)r;
+	(void)!random_bytes(&seed, sizeof(seed));
 	return seed;
 }
 

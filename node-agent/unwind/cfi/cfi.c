@@ -34,27 +34,19 @@ static struct cfi_source *source_of(struct unwind_source *source)
 	return (struct cfi_source *)source;
 }
 
-static int parse_cie(const struct cfi_section *section, const struct cfi_entry *entry,
-		     struct cfi_cie *ret_cie)
-{
-	struct dwarf_cursor program;
-	struct cfi_cie cie;
-
-	int r = cfi_cie_parse(section, entry, &cie, &program);
-	if (r == 0)
-		r = cfi_program_run_initial(section, program, &cie);
-	if (r == 0)
-		*ret_cie = cie;
-	return r;
-}
-
+/* Adds a CIE, or counts it if it is damaged. Errors: -ENOMEM. */
 static int add_cie(struct cfi_source *source, const struct cfi_entry *entry)
 {
+	struct dwarf_cursor program;
 	int r = elf_budget_grow(source->section.budget, source->cies, source->cap_cies,
 				source->nr_cies + 1, MAX_CIES);
 
 	if (r == 0)
-		r = parse_cie(&source->section, entry, &source->cies[source->nr_cies]);
+		r = cfi_cie_parse(&source->section, entry, &source->cies[source->nr_cies],
+				  &program);
+	if (r == 0)
+		r = cfi_program_run_initial(&source->section, program,
+					    &source->cies[source->nr_cies]);
 	if (r == 0)
 		source->nr_cies++;
 	else if (r != -ENOMEM)

@@ -42,12 +42,6 @@ static void write_to(struct code_insn *insn, uint8_t reg)
 		insn->writes |= 1U << reg;
 }
 
-static void set(struct code_insn *insn, enum code_op op, int32_t value)
-{
-	insn->op = op;
-	insn->value = value;
-}
-
 /* The registers of most instructions: Rd or Rt, and Rn. */
 static uint32_t rd(uint32_t code)
 {
@@ -69,7 +63,7 @@ static void on_add_immediate(uint32_t code, struct code_insn *insn)
 	write_to(insn, reg);
 	if (!bits(code, 31, 1) || reg == CODE_NO_REGISTER)
 		return;
-	set(insn, CODE_ADDRESS, bits(code, 30, 1) ? -value : value);
+	code_insn_set(insn, CODE_ADDRESS, bits(code, 30, 1) ? -value : value);
 	insn->reg = reg;
 	insn->base = (uint8_t)rn(code);
 }
@@ -84,9 +78,9 @@ static void on_move_wide(uint32_t code, struct code_insn *insn)
 	if (rd(code) == ZERO_REGISTER)
 		return;
 	if (is_zeroed && shift == 0)
-		set(insn, CODE_CONSTANT, (int32_t)value);
+		code_insn_set(insn, CODE_CONSTANT, (int32_t)value);
 	else if (is_kept && shift == 16 && value <= INT16_MAX)
-		set(insn, CODE_CONSTANT_HIGH, (int32_t)(value << shift));
+		code_insn_set(insn, CODE_CONSTANT_HIGH, (int32_t)(value << shift));
 	else
 		return;
 	insn->reg = general(rd(code));
@@ -100,7 +94,7 @@ static void on_code_address(uint32_t code, struct code_insn *insn)
 	write_to(insn, general(rd(code)));
 	if (!is_page || rd(code) == ZERO_REGISTER)
 		return;
-	set(insn, CODE_PAGE, signed_bits(code, 5, 19) * 4 + (int32_t)bits(code, 29, 2));
+	code_insn_set(insn, CODE_PAGE, signed_bits(code, 5, 19) * 4 + (int32_t)bits(code, 29, 2));
 	insn->reg = (uint8_t)rd(code);
 }
 
@@ -135,7 +129,7 @@ static int on_immediate(uint32_t code, struct code_insn *insn)
 
 static void on_jump(struct code_insn *insn, enum code_op op, int32_t distance)
 {
-	set(insn, op, distance * INSN_BYTES - INSN_BYTES);
+	code_insn_set(insn, op, distance * INSN_BYTES - INSN_BYTES);
 }
 
 /* A call of the next instruction finds out its address; it is no call of a function. */
@@ -157,7 +151,7 @@ static int on_jump_to_register(uint32_t code, struct code_insn *insn)
 
 	if (ops[operation] == CODE_OTHER || bits(code, 16, 5) != 31)
 		return -EBADMSG;
-	set(insn, ops[operation], 0);
+	code_insn_set(insn, ops[operation], 0);
 	if (insn->op == CODE_CALL_INDIRECT)
 		write_to(insn, ARM64_X30);
 	else if (insn->op == CODE_JUMP_INDIRECT && (rn(code) == 16 || rn(code) == 17))
@@ -173,7 +167,7 @@ static void on_system(uint32_t code, struct code_insn *insn)
 	uint32_t operation = bits(code, 21, 3);
 
 	if (is_exception && operation != 0)
-		set(insn, CODE_TRAP, 0);
+		code_insn_set(insn, CODE_TRAP, 0);
 	else if (!is_exception && is_read)
 		write_to(insn, general(rd(code)));
 	insn->is_padding = code == NOP;
@@ -220,7 +214,7 @@ static void on_pair(uint32_t code, struct code_insn *insn)
 	int32_t offset = signed_bits(code, 15, 7) * (1 << scale);
 	uint8_t first = general(rd(code)), second = general(bits(code, 10, 5));
 
-	set(insn, is_load ? CODE_LOAD : CODE_STORE, mode == 1 ? 0 : offset);
+	code_insn_set(insn, is_load ? CODE_LOAD : CODE_STORE, mode == 1 ? 0 : offset);
 	insn->base = (uint8_t)rn(code);
 	insn->step = mode == 1 || mode == 3 ? offset : 0;
 	if (is_vector)
@@ -249,7 +243,7 @@ static void on_single(uint32_t code, struct code_insn *insn)
 		write_to(insn, reg);
 	if (is_prefetch || has_other_offset)
 		return;
-	set(insn, is_load ? CODE_LOAD : CODE_STORE, 0);
+	code_insn_set(insn, is_load ? CODE_LOAD : CODE_STORE, 0);
 	if (is_scaled) {
 		unsigned int scale = is_vector && operation > 1 ? size + 4 : size;
 
@@ -298,7 +292,7 @@ static void on_literal(uint32_t code, struct code_insn *insn)
 	if (is_vector || (is_literal && bits(code, 30, 2) == 3))
 		return;
 	if (is_tag) {
-		set(insn, CODE_STORE, 0);
+		code_insn_set(insn, CODE_STORE, 0);
 		on_access(code, signed_bits(code, 12, 9) * 16, insn);
 	} else {
 		write_to(insn, general(rd(code)));
@@ -334,7 +328,7 @@ static void on_add_register(uint32_t code, struct code_insn *insn)
 	write_to(insn, ARM64_SP);
 	if (rn(code) != ARM64_SP || bits(code, 10, 6) != 0x18 || bits(code, 16, 5) == ZERO_REGISTER)
 		return;
-	set(insn, CODE_ADD_REGISTER, bits(code, 30, 1) ? -1 : 1);
+	code_insn_set(insn, CODE_ADD_REGISTER, bits(code, 30, 1) ? -1 : 1);
 	insn->reg = ARM64_SP;
 	insn->base = (uint8_t)bits(code, 16, 5);
 }
@@ -377,7 +371,7 @@ static int on_reserved(uint32_t code, struct code_insn *insn)
 	bool is_udf = code <= UINT16_MAX, is_matrix = bits(code, 31, 1);
 
 	if (is_udf)
-		set(insn, CODE_TRAP, 0);
+		code_insn_set(insn, CODE_TRAP, 0);
 	insn->is_padding = code == 0;
 	return is_udf || is_matrix ? 0 : -EBADMSG;
 }

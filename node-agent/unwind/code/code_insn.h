@@ -55,6 +55,12 @@ struct code_insn {
 	uint32_t writes;
 };
 
+static inline void code_insn_set(struct code_insn *insn, enum code_op op, int32_t value)
+{
+	insn->op = op;
+	insn->value = value;
+}
+
 /* Decodes the instruction at `code`, of which there are `len` bytes. Errors: -EBADMSG it is none
  * of 64-bit code, or is truncated. */
 int code_insn_decode(const uint8_t *code, size_t len, struct code_insn *ret_insn) must_check;

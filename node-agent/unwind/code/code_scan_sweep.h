@@ -13,7 +13,7 @@ struct scan_sweep_opts {
 	struct row_builder *builder; /* NULL: rows are not needed yet */
 };
 
-/* Errors: -ENOMEM, those of row_builder_add(). */
+/* Goes through a range once. Errors: -ENOMEM, those of row_builder_add(). */
 int scan_sweep(struct scan_map *map, const struct scan_range *range,
 	       const struct scan_sweep_opts *opts) must_check;
 

@@ -80,12 +80,6 @@ static uint16_t find_writes(const struct x86_decoder *decoder)
 	return writes;
 }
 
-static void set(struct code_insn *insn, enum code_op op, int32_t value)
-{
-	insn->op = op;
-	insn->value = value;
-}
-
 static int32_t pushed_bytes(const struct x86_decoder *decoder)
 {
 	return decoder->has_66 ? 2 : WORD_BYTES;
@@ -94,7 +88,7 @@ static int32_t pushed_bytes(const struct x86_decoder *decoder)
 /* Something is pushed to the stack or popped from it, and the stack pointer moves. */
 static void set_stack(struct code_insn *insn, enum code_op op, int32_t value, int32_t step)
 {
-	set(insn, op, value);
+	code_insn_set(insn, op, value);
 	insn->base = X86_RSP;
 	insn->step = step;
 }
@@ -126,7 +120,7 @@ static void on_arithmetic(const struct x86_decoder *decoder, struct code_insn *i
 	if (decoder->mod != 3 || !(decoder->rex & X86_REX_W) ||
 	    (operation != 0 && operation != 5) || decoder->imm == INT32_MIN)
 		return;
-	set(insn, CODE_ADDRESS, operation == 0 ? decoder->imm : -decoder->imm);
+	code_insn_set(insn, CODE_ADDRESS, operation == 0 ? decoder->imm : -decoder->imm);
 	insn->reg = decoder->rm;
 	insn->base = decoder->rm;
 }
@@ -138,12 +132,12 @@ static void on_move(const struct x86_decoder *decoder, struct code_insn *insn)
 	if (!(decoder->rex & X86_REX_W))
 		return;
 	if (decoder->mod != 3) {
-		set(insn, to_rm ? CODE_STORE : CODE_LOAD, decoder->disp);
+		code_insn_set(insn, to_rm ? CODE_STORE : CODE_LOAD, decoder->disp);
 		insn->reg = decoder->reg;
 		insn->base = decoder->base;
 		return;
 	}
-	set(insn, CODE_ADDRESS, 0);
+	code_insn_set(insn, CODE_ADDRESS, 0);
 	insn->reg = to_rm ? decoder->rm : decoder->reg;
 	insn->base = to_rm ? decoder->reg : decoder->rm;
 }
@@ -153,7 +147,8 @@ static void on_lea(const struct x86_decoder *decoder, struct code_insn *insn)
 	if (!(decoder->rex & X86_REX_W) ||
 	    (!decoder->is_rip_relative && decoder->base == CODE_NO_REGISTER))
 		return;
-	set(insn, decoder->is_rip_relative ? CODE_ADDRESS_OF_CODE : CODE_ADDRESS, decoder->disp);
+	code_insn_set(insn, decoder->is_rip_relative ? CODE_ADDRESS_OF_CODE : CODE_ADDRESS,
+		      decoder->disp);
 	insn->reg = decoder->reg;
 	insn->base = decoder->base;
 }
@@ -171,32 +166,32 @@ static void on_group_ff(const struct x86_decoder *decoder, struct code_insn *ins
 	if (operation == 6)
 		on_push(decoder, insn);
 	else
-		set(insn, ops[operation], 0);
+		code_insn_set(insn, ops[operation], 0);
 }
 
 /* Nested procedures, which no compiler makes, stay unknown. */
 static void on_enter(const struct x86_decoder *decoder, struct code_insn *insn)
 {
 	if (decoder->code[decoder->at - 1] == 0)
-		set(insn, CODE_ENTER, (uint16_t)decoder->imm);
+		code_insn_set(insn, CODE_ENTER, (uint16_t)decoder->imm);
 	insn->writes |= 1U << X86_RSP | 1U << X86_RBP;
 }
 
 static void on_leave(const struct x86_decoder *decoder, struct code_insn *insn)
 {
 	(void)decoder;
-	set(insn, CODE_LEAVE, 0);
+	code_insn_set(insn, CODE_LEAVE, 0);
 	insn->writes |= 1U << X86_RSP | 1U << X86_RBP;
 }
 
 static void on_branch(const struct x86_decoder *decoder, struct code_insn *insn)
 {
-	set(insn, CODE_BRANCH, decoder->imm);
+	code_insn_set(insn, CODE_BRANCH, decoder->imm);
 }
 
 static void on_jump(const struct x86_decoder *decoder, struct code_insn *insn)
 {
-	set(insn, CODE_JUMP, decoder->imm);
+	code_insn_set(insn, CODE_JUMP, decoder->imm);
 }
 
 static void on_call(const struct x86_decoder *decoder, struct code_insn *insn)
@@ -205,18 +200,18 @@ static void on_call(const struct x86_decoder *decoder, struct code_insn *insn)
 	if (decoder->imm == 0)
 		set_stack(insn, CODE_STORE, -WORD_BYTES, -WORD_BYTES);
 	else
-		set(insn, CODE_CALL, decoder->imm);
+		code_insn_set(insn, CODE_CALL, decoder->imm);
 }
 
 static void on_return(const struct x86_decoder *decoder, struct code_insn *insn)
 {
 	(void)decoder;
-	set(insn, CODE_RETURN, 0);
+	code_insn_set(insn, CODE_RETURN, 0);
 }
 
 static void on_trap(const struct x86_decoder *decoder, struct code_insn *insn)
 {
-	set(insn, CODE_TRAP, 0);
+	code_insn_set(insn, CODE_TRAP, 0);
 	insn->is_padding = decoder->code[0] == INT3;
 }
 

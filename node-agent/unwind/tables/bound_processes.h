@@ -26,7 +26,7 @@ struct bound_processes {
 	uint32_t first_free; /* linked by `older`; 0 ends it */
 };
 
-/* Errors: -ENOMEM. */
+/* Makes room for `max` processes. Errors: -ENOMEM. */
 int bound_processes_init(struct bound_processes *processes, uint32_t max) must_check;
 void bound_processes_done(struct bound_processes *processes);
 

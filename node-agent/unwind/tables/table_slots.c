@@ -140,8 +140,8 @@ static void add_vdso(struct table_slots *slots)
 	if (elf_rows_open_vdso(&file.fd) < 0 || add(slots, &file, NULL, &slots->vdso) < 0)
 		slots->stats.nr_failures++;
 	slot_map_set_used(&slots->map, slots->vdso, slot_map_clock(&slots->map));
-	int r = unwind_memory_set_file(slots->opts.memory, &key, slots->vdso);
-	(void)r; /* a process that is new does without */
+	/* without the key, only processes that are new do without the vDSO's table */
+	(void)!unwind_memory_set_file(slots->opts.memory, &key, slots->vdso);
 }
 
 int table_slots_new(const struct table_slots_opts *opts, struct table_slots **ret_slots)

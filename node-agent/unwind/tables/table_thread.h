@@ -22,7 +22,7 @@ struct table_thread_opts {
 	struct rows_client_opts client;
 };
 
-/* Errors: -ENOMEM, -EAGAIN. */
+/* Starts the thread. Errors: -ENOMEM, -EAGAIN. */
 int table_thread_start(const struct table_thread_opts *opts, struct table_thread **ret_thread)
 	must_check;
 void table_thread_stop(struct table_thread *thread);
