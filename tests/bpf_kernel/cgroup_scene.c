@@ -8,16 +8,14 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "unit.h"
 #include "capture/bpf/capture_bpf.h"
+#include "child_time.h"
 #include "plain_consumer.h"
 
 #define FREQUENCY_HZ 500
 #define RUN_NS (NSEC_PER_SEC / 5) /* of the child's CPU time: 100 samples */
-#define STEP_NS (20 * NSEC_PER_MSEC)
-#define PATIENCE_NS (20 * NSEC_PER_SEC)
 
 uint64_t cgroup_scene_move(struct cgroup_scene *scene, const char *path)
 {
@@ -92,27 +90,6 @@ static void on_sample(const struct sample_event *event, void *data)
 	scene->cgroup_id = event->cgroup_id;
 }
 
-static uint64_t cpu_ns(pid_t pid)
-{
-	struct timespec time;
-	clockid_t clock;
-
-	assert_int_equal(clock_getcpuclockid(pid, &clock), 0);
-	assert_int_equal(clock_gettime(clock, &time), 0);
-	return (uint64_t)time.tv_sec * NSEC_PER_SEC + (uint64_t)time.tv_nsec;
-}
-
-/* A busy machine leaves the child little of its time. */
-static void wait_for_child(pid_t pid)
-{
-	const struct timespec step = clock_timespec(STEP_NS);
-	uint64_t deadline_ns = clock_mono_ns() + PATIENCE_NS;
-	uint64_t until_ns = cpu_ns(pid) + RUN_NS;
-
-	while (cpu_ns(pid) < until_ns && clock_mono_ns() < deadline_ns)
-		nanosleep(&step, NULL);
-}
-
 void cgroup_scene_run(struct cgroup_scene *scene)
 {
 	const struct sample_consumer consumer = plain_consumer(on_sample, scene);
@@ -123,7 +100,7 @@ void cgroup_scene_run(struct cgroup_scene *scene)
 	scene->nr_samples = 0;
 	scene->nr_others = 0;
 	assert_int_equal(sample_source_follow_cpus(scene->source, &restarted), 0);
-	wait_for_child(scene->child);
+	child_time_wait(scene->child, RUN_NS);
 	sample_source_stop(scene->source);
 	sample_source_poll(scene->source, &consumer);
 	sample_source_get_stats(scene->source, &scene->stats);

@@ -12,7 +12,7 @@
 
 #define FREQUENCY_HZ 500
 #define POLL_NS (50 * NSEC_PER_MSEC)
-#define PATIENCE_NS (20 * NSEC_PER_SEC)
+#define PATIENCE_NS (60 * NSEC_PER_SEC)
 #define RING_BYTES ((size_t)256 << 10)
 #define MAX_PROCESSES 4096
 #define MAX_BYTES ((size_t)256 << 20)

@@ -20,6 +20,7 @@
 #define BINDING MAPPING_BINDING(4711, 4712)
 #define NO_BINDING UINT64_MAX
 #define LARGE_BYTES ((size_t)128 << 20)
+#define PATIENCE_NS (60 * NSEC_PER_SEC)
 
 struct fixture {
 	struct sample_source *source;
@@ -124,7 +125,7 @@ static void leave_to_thread(void)
 
 static bool becomes(const struct fixture *fixture, pid_t pid, uint64_t binding)
 {
-	uint64_t deadline = clock_mono_ns() + 2 * NSEC_PER_SEC;
+	uint64_t deadline = clock_mono_ns() + PATIENCE_NS;
 
 	while (binding_of(fixture, pid) != binding && clock_mono_ns() < deadline)
 		usleep(1000);

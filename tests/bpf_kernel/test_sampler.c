@@ -2,6 +2,7 @@
 /* The sampler in the running kernel, on children that burn CPU time in known functions; by BPF,
  * or by perf with that as an argument. */
 #include "base/clock.h"
+#include "child_time.h"
 #include "plain_consumer.h"
 #include "tested_backend.h"
 
@@ -22,8 +23,9 @@
 
 #define FREQUENCY_HZ 500
 #define RUN_NS (NSEC_PER_SEC / 2)
+#define CHILD_NS (NSEC_PER_SEC / 5) /* of CPU time: 100 samples */
 #define WAIT_NS (100 * NSEC_PER_MSEC)
-#define LATE_NS (5 * NSEC_PER_SEC) /* on a busy machine */
+#define LATE_NS (20 * NSEC_PER_SEC) /* on a busy machine */
 #define IO_BYTES ((size_t)64 << 20)
 
 /* What a run saw. */
@@ -182,6 +184,8 @@ static struct seen run(struct capture_opts opts, pid_t wanted, struct capture_st
 	assert_int_equal(sample_source_follow_cpus(source, &restarted), 0);
 	struct timespec duration = clock_timespec(RUN_NS);
 	nanosleep(&duration, NULL);
+	if (wanted > 0)
+		child_time_wait(wanted, CHILD_NS);
 	assert_int_equal(sample_source_follow_cpus(source, &restarted), 0);
 	assert_memory_equal(&restarted, &(struct cpu_set_bits){ 0 }, sizeof(restarted));
 	sample_source_stop(source);
@@ -226,8 +230,9 @@ static void a_process_that_is_not_bound_wakes_the_agent_once(void **state)
 	}
 	assert_int_equal(tested_backend_open(opts, &message, &source), 0);
 	assert_int_equal(sample_source_follow_cpus(source, &restarted), 0);
-	assert_true(sample_source_wait(source, clock_mono_ns() + RUN_NS));
+	assert_true(sample_source_wait(source, clock_mono_ns() + LATE_NS));
 	assert_false(sample_source_wait(source, clock_mono_ns() + RUN_NS));
+	child_time_wait(pid, CHILD_NS);
 	sample_source_stop(source);
 	poll_into(source, &seen);
 	end_child(pid);
