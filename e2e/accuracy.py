@@ -30,7 +30,6 @@ import record_errors
 import whole_stacks
 
 FREQUENCY_HZ = 99
-RECORD_SECONDS = 5
 BUSY_SECONDS = 3.5
 TOLERANCE = 0.02
 SUMMARY_MAX_LINES = 12
@@ -60,32 +59,26 @@ def compile_busy(directory):
     return program
 
 
-def cpu_seconds(pid):
-    """utime + stime, fields 14 and 15 of proc(5)'s stat."""
-    fields = host.read_text(f"/proc/{pid}/stat").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def make_recording(record, busy, directory):
     """Records the busy program, which is at work in the middle of the recording."""
     recording = Recording(directory)
-    command = [*record, "-d", f"{RECORD_SECONDS}s", "-p", str(busy.pid)]
+    command = [*record, "-d", "0", "-p", str(busy.pid)]
     for output in recording.outputs:
         command += ["-o", output]
     recorder = host.Process("flamelet", command, recording.log_path)
     host.wait_until("the recording begins",
                     lambda: recorder.is_alive() and "profiling" in recorder.log(), 30, 0.01)
     time.sleep(0.2)
-    begin, cpu_before = time.monotonic(), cpu_seconds(busy.pid)
+    begin, cpu_before = time.monotonic(), host.cpu_seconds(busy.pid)
     os.kill(busy.pid, signal.SIGUSR1)
     time.sleep(BUSY_SECONDS)
     os.kill(busy.pid, signal.SIGUSR2)
     recording.wall_s = time.monotonic() - begin
     time.sleep(0.2)
-    recording.cpu_s = cpu_seconds(busy.pid) - cpu_before
+    recording.cpu_s = host.cpu_seconds(busy.pid) - cpu_before
     if not recorder.is_alive():
         raise host.Failure("the recording ended too early: " + recorder.log())
-    status = recorder.child.wait(30)
+    status = recorder.finish(120, signal.SIGINT)
     if status != 0:
         raise host.Failure(f"record: exit status {status}: {recorder.log()}")
     return recording

@@ -15,7 +15,6 @@ import signal
 import sys
 import tempfile
 import threading
-import time
 
 E2E = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(E2E, "local"))
@@ -25,7 +24,6 @@ import host
 import kubelet
 
 SAYS = "the store is overloaded"
-WAIT_SECONDS = 30
 NODE = "any-node"
 
 
@@ -47,6 +45,10 @@ class Refusal(http.server.BaseHTTPRequestHandler):
         pass
 
 
+def says_why(agent):
+    return f"HTTP status 503: {SAYS}" in agent.log()
+
+
 def run_agent(binary, directory, node, options):
     """Returns what is wrong."""
     Refusal.nr_answers = 0
@@ -54,22 +56,19 @@ def run_agent(binary, directory, node, options):
     threading.Thread(target=server.serve_forever, daemon=True).start()
     command = [binary, "agent", "--otlp-endpoint", f"http://127.0.0.1:{server.server_address[1]}", "--export-interval",
                "1s", "--frequency", "99", *node.agent_options(), *options]
-    busy = host.Process("busy", ["/bin/sh", "-c", "while :; do :; done"], f"{directory}/busy.log")
     agent = host.Process("agent", command, f"{directory}/agent.log")
     try:
-        host.wait_until("the kubelet is asked", node.requests, WAIT_SECONDS)
-        host.wait_until("profiles are refused", lambda: Refusal.nr_answers > 1 or not agent.is_alive(),
-                        WAIT_SECONDS)
-        time.sleep(1)
+        host.wait_until("the kubelet is asked", node.requests)
+        host.wait_until("profiles are refused", lambda: Refusal.nr_answers > 1 or not agent.is_alive())
+        host.wait_until("the log has the answer", lambda: says_why(agent) or not agent.is_alive())
     except host.Failure as failure:
         raise host.Failure(f"{failure}: {agent.log()[-1000:]}") from failure
     finally:
         status = agent.finish(20, signal.SIGTERM)
-        busy.finish(5, signal.SIGKILL)
         server.shutdown()
         server.server_close()
     faults = [] if status == 0 else [f"exit status {status}: {agent.log()[-1000:]}"]
-    if f"HTTP status 503: {SAYS}" not in agent.log():
+    if not says_why(agent):
         faults.append(f"the answer is not in the log: {agent.log()[-1000:]}")
     return faults
 
@@ -81,8 +80,9 @@ def check(binary):
         shutil.copy(f"{kubelet.FIXTURES}/pods-1.36.json", node.pods_path)
         try:
             node.start()
-            return [fault for options in ((), ("--exporter", "pyroscope"))
-                    for fault in run_agent(binary, directory, node, options)]
+            with host.busy_program():
+                return [fault for options in ((), ("--exporter", "pyroscope"))
+                        for fault in run_agent(binary, directory, node, options)]
         finally:
             node.stop()
 

@@ -44,7 +44,7 @@ class Host:
     def run(self, *command):
         """(exit status, all output)"""
         done = subprocess.run([*self.prefix, *command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, timeout=120, check=False, **self.options())
+                              stderr=subprocess.STDOUT, text=True, timeout=240, check=False, **self.options())
         return done.returncode, done.stdout
 
 
@@ -120,9 +120,10 @@ def doctor(binary, where, capture):
 
 def check_host(binary, where, directory):
     faults = []
-    program = host.Process(whole_stacks.NAME, [whole_stacks.compile_frameless(directory), "60"],
+    program = host.Process(whole_stacks.NAME, [whole_stacks.compile_frameless(directory), "600"],
                            f"{directory}/program.log")
     try:
+        host.wait_until_busy(program.pid)
         for capture in ("auto", BPF, PERF):
             found = record(binary, where, capture, program, directory) + doctor(binary, where, capture)
             faults += [f"a host {where.name}, {capture}: {fault}" for fault in found]

@@ -144,7 +144,7 @@ def record(binary, directory, cgroup):
     """What is written."""
     files = [part for end in ("folded", "svg", "pb.gz") for part in ("-o", f"{directory}/x.{end}")]
     done = subprocess.run([binary, "record", "-d", "2", "-F", "99", "--cgroup", cgroup, *files],
-                          stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=120, check=False)
     faults = [] if done.returncode == 0 else [f"record ends with {done.returncode}"]
     faults += judge_text("the summary", done.stdout + done.stderr, [PROCESS_SHOWN, FUNCTION_SHOWN])
     faults += judge_text("folded text", read(f"{directory}/x.folded"),
@@ -178,7 +178,7 @@ def export(binary, directory, cgroup):
             binary, "agent", "--otlp-endpoint", f"http://127.0.0.1:{server.server_port}", "-F",
             "99", "--export-interval", "2s", "--cgroup", cgroup], f"{directory}/log")
         try:
-            host.wait_until("two requests arrive", lambda: len(server.bodies) > 1, 60)
+            host.wait_until("two requests arrive", lambda: len(server.bodies) > 1)
         finally:
             status = agent.finish(20, signal.SIGTERM)
         bodies = list(server.bodies)

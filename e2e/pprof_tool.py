@@ -53,7 +53,7 @@ def build(form, directory):
     if "-fuse-ld=lld" in command:
         host.require("ld.lld")
     program = f"{directory}/{form}"
-    host.run(*command, program, os.path.join(E2E, "pprof", source), seconds=120)
+    host.run(*command, program, os.path.join(E2E, "pprof", source))
     return program
 
 
@@ -71,8 +71,9 @@ def segments_of(program):
 def record(binary, program, path):
     process = host.Process("burn", [program], f"{path}.log")
     try:
+        host.wait_until_busy(process.pid)
         host.run(binary, "record", "-q", "-F", HZ, "-d", SECONDS, "-p", str(process.pid),
-                 "-o", path, seconds=60)
+                 "-o", path)
     finally:
         process.stop()
     with gzip.open(path) as file:
@@ -81,7 +82,7 @@ def record(binary, program, path):
 
 def pprof(path, *options):
     """Elsewhere than in a directory whose name is in the sources' paths: pprof would take these for moved."""
-    return host.run("go", "tool", "pprof", *options, path, seconds=60, cwd=os.path.dirname(path))
+    return host.run("go", "tool", "pprof", *options, path, cwd=os.path.dirname(path))
 
 
 class Recording:

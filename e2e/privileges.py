@@ -53,7 +53,8 @@ LOSSES = {
 DOCKER = ("AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD",
           "NET_BIND_SERVICE", "NET_RAW", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT")
 LEAST_LOCKED = 65536    # bytes: ulimit -l of kernels before 5.16
-WAIT_SECONDS = 60      # the machine may be busy
+WAIT_SECONDS = 120     # the machine may be busy
+SETTLE_SECONDS = 15    # until a worker that has just started has given up its privileges
 KERNEL_FUNCTION = re.compile(r"^(vfs_read|ksys_read|read_zero|clear_user|rep_stos_alternative)")
 
 PARANOID = "/proc/sys/kernel/perf_event_paranoid"
@@ -70,8 +71,17 @@ def check_thread(path, wanted, bounding):
             for key, value in expected.items() if status.get(key) != value]
 
 
+def check_processes(check_once):
+    """Returns the last faults of a check that threads and workers may disturb while they start or end."""
+    return host.last_faults(check_once, SETTLE_SECONDS)
+
+
 def check_threads(pid, bounding, without=(), overriders=()):
     """Every thread has what the table says; those that use another user's files can override their modes."""
+    return check_processes(lambda: thread_faults(pid, bounding, without, overriders))
+
+
+def thread_faults(pid, bounding, without, overriders):
     faults, seen = [], set()
     for task in os.listdir(f"/proc/{pid}/task"):
         path = f"/proc/{pid}/task/{task}"
@@ -88,6 +98,10 @@ def check_threads(pid, bounding, without=(), overriders=()):
 
 def check_workers(pid):
     """Processes that the agent starts have nothing, its environment included, and few system calls."""
+    return check_processes(lambda: worker_faults(pid))
+
+
+def worker_faults(pid):
     faults, workers = [], children(pid)
     for child in workers:
         faults += check_thread(f"/proc/{child}", 0, status_of(f"/proc/{child}").get("CapBnd"))
@@ -114,9 +128,9 @@ class Loads:
         for name in (self.user, self.gone):
             path = f"{scene.directory}/bin/{name}"
             scenes.compile_program(path)
-            self.run(name, "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
-                     path, "now", "400000", "30", "stay")
-        time.sleep(0.5)
+            process = self.run(name, "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
+                               path, "now", "400000", "30", "stay")
+            host.wait_until(f"{name} runs", lambda process=process, path=path: os.readlink(f"/proc/{process.pid}/exe") == path)
         os.unlink(f"{scene.directory}/bin/{self.gone}")
         self.run("dd", "dd", "if=/dev/zero", "of=/dev/null", "bs=64k")
         scene.start(self.box)
@@ -127,6 +141,7 @@ class Loads:
     def run(self, name, *command):
         process = host.Process(name, command, f"{self.scene.directory}/{name}.log")
         self.scene.add(process)
+        return process
 
     def find(self, samples):
         """What of it the samples name."""
@@ -249,7 +264,7 @@ def without_one(scene, loads, missing):
 
 
 def doctor(binary, prefix, **process):
-    done = subprocess.run([*prefix, binary, "doctor"], stdout=subprocess.PIPE, text=True, timeout=60,
+    done = subprocess.run([*prefix, binary, "doctor"], stdout=subprocess.PIPE, text=True, timeout=120,
                           stderr=subprocess.STDOUT, check=False, **process)
     return done.stdout
 
@@ -414,7 +429,7 @@ def free_low_port():
 
 
 def metric(port, name):
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=20) as answer:
         text = answer.read().decode()
     return int(re.search(rf"^{re.escape(name)} (\d+)", text, re.MULTILINE)[1])
 

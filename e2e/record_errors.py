@@ -19,21 +19,10 @@ F_SETPIPE_SZ = 1031         # not in the fcntl module before Python 3.10
 ABSENT_PID = "4194303"      # the last possible one; nobody counts that far within a test
 
 
-@contextlib.contextmanager
-def busy_machine():
-    """Something to sample: an idle machine has no profile."""
-    loop = subprocess.Popen(["/bin/sh", "-c", "while :; do :; done"])
-    try:
-        yield
-    finally:
-        loop.kill()
-        loop.wait()
-
-
 def record(*command):
     """Runs to the end; returns (exit status, standard error)."""
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, timeout=40, check=False)
+                          stderr=subprocess.PIPE, text=True, timeout=120, check=False)
     return done.returncode, done.stderr.strip()
 
 
@@ -73,7 +62,7 @@ def disk_full(binary, directory):
     """A page is too little for any flame graph: what does not fit must not be there at all."""
     host.run("mount", "-t", "tmpfs", "-o", "size=4k", "flamelet-e2e", directory)
     try:
-        with busy_machine():
+        with host.busy_program():
             outcome = record(binary, "record", "-d", "1", "-o", f"{directory}/x.svg")
         return expect(outcome, (1,), r"x\.svg", r"[Nn]o space") + expect_empty(directory)
     finally:
@@ -114,9 +103,9 @@ def formats_of_standard_output(binary, directory):
     faults = []
     for word, mark in FORMATS.items():
         for name in ("-", "/dev/stdout"):
-            with busy_machine():
+            with host.busy_program():
                 done = subprocess.run([binary, "record", "-d", "1", "-o", name, "--format", word],
-                                      stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
+                                      stdin=subprocess.DEVNULL, capture_output=True, timeout=120,
                                       check=False)
             if done.returncode != 0 or not done.stdout.startswith(mark):
                 faults.append(f"{word} to {name}: status {done.returncode}, {done.stdout[:40]!r}, "
@@ -132,7 +121,7 @@ def a_command_that_prints(binary, directory):
     """What it prints is not part of the profile."""
     work = "echo printed; i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"
     done = subprocess.run([binary, "record", "-o", "-", "--format", "svg", "--", "sh", "-c", work],
-                          stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=120, check=False)
     if done.returncode != 0 or b"printed" not in done.stderr:
         return [f"status {done.returncode}, {done.stdout[:40]!r}, {done.stderr!r}"]
     ElementTree.fromstring(done.stdout)
@@ -144,18 +133,23 @@ def absent_process(binary, directory):
     return expect(outcome, (1, 3), ABSENT_PID) + expect_empty(directory)
 
 
+def start_sampling(binary, path, duration):
+    """Starts a recording, and returns it when it samples."""
+    process = host.Process("flamelet", [binary, "record", "-d", duration, "-o", path],
+                           f"{os.path.dirname(path)}/log")
+    host.wait_until("the recording begins", lambda: "profiling" in process.log() or not process.is_alive())
+    return process
+
+
 def interrupt(binary, directory):
     """Ctrl-C keeps what was recorded up to then."""
-    path, begin = f"{directory}/x.svg", time.monotonic()
-    process = host.Process("flamelet", [binary, "record", "-d", "60", "-o", path],
-                           f"{directory}/log")
-    with busy_machine():
+    path = f"{directory}/x.svg"
+    with host.busy_program():
+        process = start_sampling(binary, path, "600")
         time.sleep(2)
-        status = process.finish(15, signal.SIGINT)
+        status = process.finish(30, signal.SIGINT)
     if status != 0:
         return [f"exit status {status}: {process.log()!r}"]
-    if time.monotonic() - begin > 20:
-        return ["Ctrl-C did not end the recording"]
     ElementTree.parse(path)
     return []
 
@@ -193,7 +187,7 @@ def planted_link(binary, directory):
 def fifo_without_reader(binary, directory):
     path = f"{directory}/x.svg"
     os.mkfifo(path)
-    with busy_machine():
+    with host.busy_program():
         outcome = record(binary, "record", "-d", "1", "-o", path)
     return expect(outcome, (1,), re.escape(path), r"start the reader first")
 
@@ -201,7 +195,7 @@ def fifo_without_reader(binary, directory):
 def fifo_with_reader(binary, directory):
     path = f"{directory}/x.svg"
     os.mkfifo(path)
-    with busy_machine(), open(f"{directory}/copy", "wb") as copy, \
+    with host.busy_program(), open(f"{directory}/copy", "wb") as copy, \
          subprocess.Popen(["cat", path], stdout=copy) as reader:
         outcome = record(binary, "record", "-d", "1", "-o", path)
         if outcome[0] != 0:
@@ -225,9 +219,8 @@ def idle_reader(path):
 def end_with_idle_reader(binary, directory, duration):
     """The first SIGTERM ends it, whether it samples or writes by then."""
     path = f"{directory}/x.svg"
-    with busy_machine(), idle_reader(path):
-        process = host.Process("flamelet", [binary, "record", "-d", duration, "-o", path],
-                               f"{directory}/log")
+    with host.busy_program(), idle_reader(path):
+        process = start_sampling(binary, path, duration)
         time.sleep(4)
         begin = time.monotonic()
         status = process.finish(20, signal.SIGTERM)

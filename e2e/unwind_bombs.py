@@ -127,7 +127,7 @@ def children(pid):
 def run_agent(binary, load):
     """Returns (peak of the agent's resident kB, peak of its rows workers', its counters)."""
     command = [binary, "agent", "-F", "199", "--otlp-endpoint", "http://127.0.0.1:1"]
-    process = subprocess.Popen(load) if load else None
+    process = subprocess.Popen(load)
     agent = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     worker_kb = 0
     end = time.monotonic() + SECONDS
@@ -138,10 +138,9 @@ def run_agent(binary, load):
     with open(f"/proc/{agent.pid}/status", encoding="utf-8") as status:
         peak_kb = int(re.search(r"VmHWM:\s*(\d+)", status.read()).group(1))
     agent.send_signal(signal.SIGTERM)
-    _, message = agent.communicate(timeout=30)
-    if process:
-        process.kill()
-        process.wait()
+    _, message = agent.communicate(timeout=60)
+    process.kill()
+    process.wait()
     counters = {name: int(value)
                 for name, value in re.findall(r"(\w+)=(\d+)", message.split("stopped: ")[-1])}
     return peak_kb, worker_kb, counters
@@ -153,7 +152,7 @@ def check(binary, directory):
         paths.append(f"{directory}/{bomb.__name__}")
         bomb(paths[-1])
     os.chmod(directory, 0o755)
-    usual_kb, _, _ = run_agent(binary, None)
+    usual_kb, _, _ = run_agent(binary, (sys.executable, "-c", RUN_FILES))
     peak_kb, worker_kb, counters = run_agent(binary, (sys.executable, "-c", RUN_FILES, *paths))
     print(f"agent {usual_kb} kB, with bombs {peak_kb} kB; workers at most {worker_kb} kB each")
     faults = []

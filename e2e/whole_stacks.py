@@ -58,8 +58,9 @@ def check(path, least):
 
 
 def of_a_running_program(record, directory):
-    program = host.Process(NAME, [compile_frameless(directory), "60"], f"{directory}/program.log")
+    program = host.Process(NAME, [compile_frameless(directory), "600"], f"{directory}/program.log")
     try:
+        host.wait_until_busy(program.pid)
         host.run(*record, "-q", "-d", "3s", "-p", str(program.pid),
                  "-o", f"{directory}/a.folded")
     finally:

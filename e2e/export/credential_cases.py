@@ -95,7 +95,7 @@ def broken_at_start(context, transport):
         secret.write_text(f"X-Scope-OrgID: blue\n{NEW}\n")
         receiver.open()
         export = context.export(["small"], receiver, *secret.options)
-        _, stderr = export.process.communicate(timeout=20)
+        _, stderr = export.process.communicate(timeout=60)
         faults = []
         if export.process.returncode != 1 or receiver.requests:
             faults.append(f"exit {export.process.returncode}, {len(receiver.requests)} requests")

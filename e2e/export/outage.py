@@ -122,7 +122,7 @@ def run(binary, directory, seconds):
         receiver.open()
         first = Agent(binary, directory, receiver, 1)
         try:
-            host.wait_until("the first samples arrive", receiver.taken, 60)
+            host.wait_until("the first samples arrive", receiver.taken)
             time.sleep(UP_S)
             receiver.gate.shut()
             faults = check_memory(first, seconds)
@@ -138,7 +138,7 @@ def run_again(binary, directory, receiver, before):
     sent, queued, nr_before = before
     second = Agent(binary, directory, receiver, 2)
     try:
-        host.wait_until("the agent listens", lambda: os.path.exists(second.socket), 30)
+        host.wait_until("the agent listens", lambda: os.path.exists(second.socket))
         time.sleep(UP_S)
         nr_waiting = second.nr_waiting()
         receiver.gate.open()

@@ -11,7 +11,8 @@ from fault_server import Answer, Receiver, TRANSPORTS, Tls
 
 OTLP = ("http", "grpc")
 SHORT = ("--wait", "3s")
-SILENCE_S = 8
+SILENCE_S = 30      # much longer than the program waits, even on a busy machine
+STILL_S = 2
 SPLIT = ("--otlp-request-max", "64K")
 TINY_DISK = "128k"
 SMALL_QUEUE = "1M"
@@ -21,6 +22,14 @@ def queue_files(directory):
     """What waits, oldest first."""
     return sorted(os.path.join(parent, name) for parent, _, names in os.walk(directory)
                   for name in names if name.endswith(".spool"))
+
+
+def wait_until_written(directory):
+    """Waits until files are there, and no more have come for a while."""
+    host.wait_until("the queue is on disk", lambda: queue_files(directory))
+    before = None
+    while before != (before := queue_files(directory)):
+        time.sleep(STILL_S)
 
 
 def refused(context, transport):
@@ -62,7 +71,7 @@ def never_answers(context, transport):
         seconds = time.monotonic() - begin
         faults = check_all_in(report, "queued", context.recordings.nr_samples("small"))
         faults += check_message(report, "given up", str(receiver.gate.port))
-        if seconds > SILENCE_S - 2:
+        if seconds > SILENCE_S - 10:
             faults.append(f"it ended after {seconds:.1f} s")
         return faults + ([] if queue_files(context.queue_directory) else ["nothing is on disk"])
 
@@ -177,8 +186,7 @@ def kill_while_down(context, transport):
     with Receiver(transport) as receiver:
         receiver.start()
         export = context.export(["large"], receiver, *context.queue, *SPLIT)
-        host.wait_until("the queue is on disk", lambda: queue_files(context.queue_directory), 30)
-        time.sleep(2)
+        wait_until_written(context.queue_directory)
         export.kill()
         receiver.gate.open()
         report = context.export(["small"], receiver, *context.queue).finish()
@@ -197,7 +205,7 @@ def kill_while_sending(context, transport):
         receiver.script.extend([Answer(delay_s=0.3)] * 100)
         receiver.gate.open()
         export = context.export(["pods"], receiver, *context.queue)
-        host.wait_until("some requests", lambda: len(receiver.requests) >= 2, 30)
+        host.wait_until("some requests", lambda: len(receiver.requests) >= 2)
         export.kill()
         receiver.script.clear()
         report = context.export(["small"], receiver, *context.queue).finish()

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is sent: a profile that `flamelet record` took of a busy program, and what is made of it."""
 
-import contextlib
 import gzip
 import os
 import secrets
-import subprocess
 import sys
 
 import host
@@ -15,16 +13,6 @@ NR_FUNCTIONS = 2000
 NR_HUGE_FUNCTIONS = 15000
 NAME_BYTES = 96     # random ones; a third more as text
 NR_PODS = 4
-
-
-@contextlib.contextmanager
-def busy_program():
-    """A process that takes all of a CPU; its pid."""
-    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as program:
-        try:
-            yield program.pid
-        finally:
-            program.kill()
 
 
 def read(path):
@@ -81,7 +69,7 @@ class Recordings:
 
     def __init__(self, binary, directory):
         self.directory = directory
-        with busy_program() as pid:
+        with host.busy_program(sys.executable, "-c", "while True: pass") as pid:
             host.run(binary, "record", "-p", str(pid), "-d", "2s", "-o", self.path("small"))
         for name, change in CHANGES.items():
             profile = messages.read_pprof(read(self.path("small")))

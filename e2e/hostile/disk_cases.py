@@ -47,9 +47,9 @@ def run_first_agent(stage, options, name, is_there):
     busy = stage.start("busy", ["/usr/bin/python3", "-c", MANY_FILES], stage.victims, 0)
     command = [stage.binary, "agent", "--otlp-endpoint", "http://127.0.0.1:1", "--export-interval", "1s", *options]
     first = stage.start("first", command, stage.victims, 0)
-    host.wait_until(name, is_there, 20)
-    first.finish(20, signal.SIGTERM)
-    busy.finish(20, signal.SIGTERM)
+    host.wait_until(name, is_there)
+    first.finish()
+    busy.finish()
 
 
 def forged_queue(stage):
@@ -158,10 +158,7 @@ def planted_below(stage):
     """What the queue will be called below it has another owner."""
     path = f"{stage.directory}/below"
     os.mkdir(path, 0o700)
-    first = stage.start("first", [stage.binary, "agent", "--otlp-endpoint", "http://127.0.0.1:1", "--queue-dir", path],
-                        stage.victims, 0)
-    host.wait_until("its directory", lambda: next(os.walk(path))[1], 20)
-    first.finish(20, signal.SIGTERM)
+    run_first_agent(stage, ["--queue-dir", path], "its directory is there", lambda: next(os.walk(path))[1])
     for directory, _, files in os.walk(path):
         for name in files:
             os.unlink(f"{directory}/{name}")

@@ -17,7 +17,7 @@ AGENT_HZ = 197
 CHART_BOUNDS = ("--symbol-memory-max", "96M", "--unwind-memory-max", "96M", "--tables-memory-max", "112M")
 LONGEST_GAP_S = 10
 LONGEST_END_S = 8
-START_S = 40        # until the first names come; a busy machine is no fault of the agent's
+START_S = 120       # until the first names come; a busy machine is no fault of the agent's
 STEADY, FRESH = 0, 1
 
 

@@ -84,7 +84,7 @@ class Collector:
         self.process = host.Process("collector", self.command(output), f"{self.directory}/log",
                                     env=environment)
         self.arrival_log = ArrivalLog(output)
-        host.wait_until("the collector listens", self.is_listening, 20)
+        host.wait_until("the collector listens", self.is_listening)
 
     def command(self, output):
         if self.program:

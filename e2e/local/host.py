@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the test takes from the host: programs, bounded waits, child processes, cgroups, mounts."""
+"""Programs, bounded waits, child processes, cgroups and mounts of the host, for all end-to-end tests.
+
+Deadlines only bound a hang. They are long, so that a busy machine does not fail a test."""
 
 import contextlib
 import ctypes
@@ -14,6 +16,7 @@ import time
 SKIP = 77
 PR_SET_CHILD_SUBREAPER = 36
 CGROUP_LOCK = "/run/flamelet-e2e.lock"
+START_CPU_SECONDS = 0.2     # Python takes a quarter of it to start
 
 
 class Failure(Exception):
@@ -54,7 +57,7 @@ def require(*programs):
             raise Skip(f"{program} is not installed")
 
 
-def wait_until(what, condition, seconds=10.0, pause=0.05):
+def wait_until(what, condition, seconds=60.0, pause=0.05):
     """Returns the first true value of condition(), or fails by the deadline."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
@@ -65,7 +68,36 @@ def wait_until(what, condition, seconds=10.0, pause=0.05):
     raise Failure(f"{what}: nothing after {seconds:g} s")
 
 
-def run(*command, seconds=30, **options):
+def last_faults(check, seconds=60.0, pause=0.5):
+    """Repeats a check until it finds no faults. Returns the faults that it finds at the deadline."""
+    deadline = time.monotonic() + seconds
+    while (faults := check()) and time.monotonic() < deadline:
+        time.sleep(pause)
+    return faults
+
+
+@contextlib.contextmanager
+def busy_program(*command):
+    """Runs a program that keeps a CPU busy, and yields its pid. An idle machine has nothing to sample."""
+    with subprocess.Popen(command or ("/bin/sh", "-c", "while :; do :; done"), stdin=subprocess.DEVNULL) as program:
+        try:
+            yield program.pid
+        finally:
+            program.kill()
+
+
+def cpu_seconds(pid):
+    """Returns the CPU time of a process: utime + stime, fields 14 and 15 of proc(5)'s stat."""
+    fields = read_text(f"/proc/{pid}/stat").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def wait_until_busy(*pids):
+    """Waits until each process has used so much CPU time that it has started and does its work."""
+    wait_until("the programs are busy", lambda: all(cpu_seconds(pid) >= START_CPU_SECONDS for pid in pids))
+
+
+def run(*command, seconds=120, **options):
     """Runs a command to its end and returns its output, which is also part of a failure."""
     options.setdefault("stderr", subprocess.STDOUT)
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=seconds,
@@ -88,7 +120,7 @@ def accepts_connections(port):
 
 
 def read_text(path):
-    """The file's text, or nothing when it is not there."""
+    """Returns the file's text, or "" if it cannot be read."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             return file.read()
@@ -118,8 +150,8 @@ class Process:
     def stop(self):
         self.finish(5)
 
-    def finish(self, seconds=10, first=signal.SIGTERM):
-        """Asks the child to end and returns its exit status; -9 says that it had to be killed."""
+    def finish(self, seconds=30, first=signal.SIGTERM):
+        """Asks the child to end and returns its exit status: -9 if it had to be killed."""
         if self.is_alive():
             self.child.send_signal(first)
         try:
@@ -145,6 +177,12 @@ def cgroup_mounts():
         elif kind == "cgroup2":
             v2 = v2 or point
     return v1, v2
+
+
+def cgroup_cpu_seconds(path):
+    """Returns the CPU time of a cgroup, by its path in the hierarchy of version 2."""
+    text = read_text(f"{cgroup_mounts()[1]}{path}/cpu.stat")
+    return int(text.split("usage_usec ")[1].split()[0]) / 1e6
 
 
 def kill_cgroup(directory):

@@ -161,7 +161,7 @@ class Kubelet:
         command = [sys.executable, STAND_IN, "--node-name", self.node_name, "--pods", self.pods_path,
                    "--dir", self.directory, "--listen", address]
         self.process = host.Process("kubelet", command, f"{self.directory}/log")
-        host.wait_until("the kubelet stand-in serves", self.address, 60)
+        host.wait_until("the kubelet stand-in serves", self.address)
 
     def restart(self):
         """With new certificates, at the same address."""

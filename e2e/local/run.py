@@ -19,7 +19,7 @@ import scene as scenes
 import selection
 
 PARTS = {"attribution": attribution, "selection": selection, "faults": faults}
-WHOLE_SECONDS = 400
+WHOLE_SECONDS = 800
 
 
 def require_host():

@@ -101,8 +101,10 @@ class Scene:
                    for sample in self.collector.samples())
 
     def start_agent(self, node, *options):
+        """Waits for the first profile, which needs a busy program: the containers may be idle still."""
         agent = self.launch_agent(node, *options)
-        self.wait_for_profile(agent, node)
+        with host.busy_program():
+            self.wait_for_profile(agent, node)
         return agent
 
     @staticmethod
@@ -153,7 +155,7 @@ class Scene:
             self.containerd.ctr("tasks", "delete", "--force", workload.container_id)
             workload.ended = time.monotonic()
 
-    def play(self, workloads, seconds=90):
+    def play(self, workloads, seconds=180):
         """Runs the table: wakes who is there, starts each when it is due, until all are done."""
         begin = time.monotonic()
         host.wait_until("the containers' work is done",

@@ -79,7 +79,7 @@ class Prometheus:
 
     def get(self, path, **parameters):
         url = f"http://127.0.0.1:{self.port}/api/v1/{path}?{urllib.parse.urlencode(parameters)}"
-        with urllib.request.urlopen(url, timeout=10) as answer:
+        with urllib.request.urlopen(url, timeout=30) as answer:
             return json.load(answer)["data"]
 
     def query(self, expression):
@@ -132,15 +132,16 @@ def check_agents(binary, program, directory):
     port = host.free_port()
     metrics.Kubelet.may_answer.set()
     dashboard = dashboards.load(dashboards.AGENT)
-    with standins.Standin() as receiver:
+    with standins.Standin() as receiver, host.busy_program():
         agent = host.Process("agent", [
             binary, "agent", "--otlp-endpoint", receiver.url("http"), "--export-interval", "2s",
             "--kubelet-url", f"http://127.0.0.1:{metrics.start_kubelet()}",
             "--metrics-listen", f"*:{port}"], f"{directory}/agent.log")
         prometheus = Prometheus(program, directory, port)
         try:
-            host.wait_until("Prometheus has scraped", prometheus.has_samples, 60)
-            return check_queries(prometheus, dashboard) + check_variables(prometheus, dashboard)
+            host.wait_until("Prometheus has scraped", prometheus.has_samples)
+            return host.last_faults(lambda: check_queries(prometheus, dashboard)
+                                    + check_variables(prometheus, dashboard))
         finally:
             prometheus.stop()
             agent.finish()

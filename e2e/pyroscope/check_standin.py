@@ -27,11 +27,11 @@ RECORDED_S = 1795230440
 HTTP_TYPE = "application/x-protobuf"
 LABELS = {"service.name": "checkout", "k8s.namespace.name": "shop", "k8s.pod.name": "checkout-0"}
 OLD_S = 2 * limits.OLDEST_S
-RUN_SECONDS = 60
+RUN_SECONDS = 120
 
 
 def post(port, body, **headers):
-    connection = http.client.HTTPConnection(standins.HOST, port, timeout=10)
+    connection = http.client.HTTPConnection(standins.HOST, port, timeout=30)
     try:
         connection.request("POST", standins.HTTP_PATH, body, {"Content-Type": HTTP_TYPE, **headers})
         answer = connection.getresponse()
@@ -43,7 +43,7 @@ def post(port, body, **headers):
 def call(port, body):
     with grpc.insecure_channel(f"{standins.HOST}:{port}") as channel:
         try:
-            channel.unary_unary(standins.GRPC_METHOD)(body, timeout=10)
+            channel.unary_unary(standins.GRPC_METHOD)(body, timeout=30)
         except grpc.RpcError as error:
             return error.code().name, error.details()
     return "OK", ""

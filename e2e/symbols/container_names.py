@@ -23,7 +23,7 @@ import jit_cases
 import replaced_cases
 from container_scene import Scene
 
-WHOLE_SECONDS = 160
+WHOLE_SECONDS = 500
 CASES = (replaced_cases.files_that_are_replaced, jit_cases.jits_in_containers,
          hostile_cases.hostile_container)
 

@@ -64,7 +64,7 @@ class Scene:
         made = host.Process(name, command, f"{self.directory}/{name}.log")
         self.stack.callback(made.finish, first=signal.SIGKILL)
         made.samples = []
-        host.wait_until("the recording begins", lambda: "profiling" in made.log(), 10)
+        host.wait_until("the recording begins", lambda: "profiling" in made.log())
         yield made
         status = made.child.wait(seconds + recordings.END_SECONDS)
         if status != 0:

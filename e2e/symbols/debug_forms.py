@@ -176,7 +176,7 @@ class Server:
     def wait_for(self, build_id):
         """Until it has read its files."""
         url = f"{self.url}/buildid/{build_id.replace('/', '')}/debuginfo"
-        host.wait_until("debuginfod knows the file", lambda: self.has(url), 30, 0.2)
+        host.wait_until("debuginfod knows the file", lambda: self.has(url), pause=0.2)
 
     def has(self, url):
         if not self.process.is_alive():

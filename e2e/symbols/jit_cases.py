@@ -14,6 +14,7 @@ from container_scene import of_cgroup, share_with, total
 MOST_ANONYMOUS = {"node-jitdump": 0.2}  # node writes its dump in pieces of 2 MB: the latest code is not in it
 USUALLY_ANONYMOUS = 0.05
 LEAST_HOT = 0.5         # the rest collects garbage
+WARM_CPU_SECONDS = 5    # until Java has compiled what is hot
 
 
 def host_program(name):
@@ -35,7 +36,7 @@ def start_java(scene):
     cgroup_id = scene.pods.run("java", 1, java, "-XX:+PreserveFramePointer", "-Xmx128m",
                                "-XX:CompileCommand=dontinline,Work::hot*", "-cp", "/bin", "Work",
                                options=(*pods.host_software(), "--cwd", "/tmp"))
-    time.sleep(4)
+    host.wait_until("Java is warm", lambda: scene.pods.cpu_seconds("java") >= WARM_CPU_SECONDS)
     answer = scene.pods.execute("java", os.path.dirname(java) + "/jcmd", "1", "Compiler.perfmap")
     if "succe" not in answer:
         raise host.Failure(f"jcmd: {answer}")

@@ -28,7 +28,7 @@ import recordings
 HZ = 1999
 WARM_UP_SECONDS = 3
 FIRST_SECONDS, SECOND_SECONDS = 3, 7
-WHOLE_SECONDS = 280
+WHOLE_SECONDS = 800
 
 
 def require_host():

@@ -12,7 +12,7 @@ import host
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROTO = os.path.join(HERE, "../../tests/proto")
 KERNEL = "[kernel.kallsyms]"
-END_SECONDS = 30    # for a recording to write its file, with sanitizers
+END_SECONDS = 90    # for a recording to find its last names and to write its file
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import chart
 import host
 
 NOBODY = 65534
-SECONDS = 20
+SECONDS = 60
 ENVIRONMENT = {"NODE_NAME": "node", "HOST_IP": "127.0.0.1", "PATH": "/usr/bin:/bin"}
 FAILED = 1
 PATH = re.compile(r"(?P<before>^|unix:)(?P<path>/[\w./-]+)$")

@@ -14,7 +14,7 @@ import request_log  # noqa: E402  pylint: disable=wrong-import-position
 
 DIRECTORY = os.path.join(HERE, "../../e2e/collector")
 HOST = "127.0.0.1"
-PATIENCE_S = 30
+PATIENCE_S = 60
 
 
 def build():

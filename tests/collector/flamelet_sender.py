@@ -10,7 +10,7 @@ import schema
 from pprof_file import PprofFile
 
 PROTOCOLS = {"http": "http/protobuf", "grpc": "grpc"}
-LONGEST_RUN_S = 60
+LONGEST_RUN_S = 120
 
 # Attributes that a label of Flamelet's becomes, where that is not its own name. The others stay behind.
 ATTRIBUTE_OF = {

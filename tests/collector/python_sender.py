@@ -7,7 +7,7 @@ import ssl
 
 PATH = "/v1development/profiles"
 METHOD = "/opentelemetry.proto.collector.profiles.v1development.ProfilesService/Export"
-TIMEOUT_S = 20
+TIMEOUT_S = 60
 
 
 def send(collector, protocol, body, credentials=None):

@@ -32,7 +32,7 @@ MIN_STACKS = 50
 ATTEMPTS = 3  # at a program that hardly ran
 SECONDS, SLOW_SECONDS = 1, 4
 FREQUENCY_HZ, SLOW_FREQUENCY_HZ = 997, 249
-TIMEOUT_S = 60
+TIMEOUT_S = 180
 
 PYTHON_LOAD = """
 import json, random, re
