@@ -27,6 +27,7 @@ sys.path.insert(0, os.path.join(HERE, "local"))
 # pylint: disable=wrong-import-position
 import host
 import record_errors
+import recorder as recorders
 import whole_stacks
 
 FREQUENCY_HZ = 99
@@ -65,9 +66,7 @@ def make_recording(record, busy, directory):
     command = [*record, "-d", "0", "-p", str(busy.pid)]
     for output in recording.outputs:
         command += ["-o", output]
-    recorder = host.Process("flamelet", command, recording.log_path)
-    host.wait_until("the recording begins",
-                    lambda: recorder.is_alive() and "profiling" in recorder.log(), 30, 0.01)
+    recorder = recorders.start(command, recording.log_path)
     time.sleep(0.2)
     begin, cpu_before = time.monotonic(), host.cpu_seconds(busy.pid)
     os.kill(busy.pid, signal.SIGUSR1)
@@ -78,9 +77,7 @@ def make_recording(record, busy, directory):
     recording.cpu_s = host.cpu_seconds(busy.pid) - cpu_before
     if not recorder.is_alive():
         raise host.Failure("the recording ended too early: " + recorder.log())
-    status = recorder.finish(120, signal.SIGINT)
-    if status != 0:
-        raise host.Failure(f"record: exit status {status}: {recorder.log()}")
+    recorders.stop(recorder)
     return recording
 
 

@@ -33,6 +33,7 @@ sys.path.insert(0, os.path.join(E2E, "../tests/conformance"))
 
 # pylint: disable=wrong-import-position
 import host
+import recorder
 from metrics import get
 from request_log import RequestLog
 
@@ -224,7 +225,7 @@ class Scene:
     def start_record(self, directory, output, **options):
         command = [self.binary, "record", "-F", "99", "-d", "100", "-o", output]
         program = Program(command, directory, **options)
-        program.wait_for("it samples", lambda: find_thread(program.pid, "symbolizer"))
+        program.wait_for("it samples", lambda: recorder.SAYS_IT_SAMPLES in program.process.log())
         time.sleep(RECORD_SECONDS)
         return program
 
@@ -327,7 +328,7 @@ def record_writing(scene, _name):
     command = [scene.binary, "record", "-F", "99", "-d", "1", "-o", "-"]
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=writing, stderr=log)
     try:
-        host.wait_until("it samples", lambda: "profiling" in host.read_text(f"{directory}/stderr"))
+        host.wait_until("it samples", lambda: recorder.SAYS_IT_SAMPLES in host.read_text(f"{directory}/stderr"))
         time.sleep(6)
         begin = time.monotonic()
         child.send_signal(signal.SIGTERM)

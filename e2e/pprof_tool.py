@@ -20,9 +20,10 @@ sys.path[:0] = [os.path.join(E2E, "local"), os.path.join(E2E, "../tests/conforma
 import gzip
 
 import host
+import recorder
 import schema
 
-SECONDS = "1s"
+CPU_SECONDS = 1
 HZ = "199"
 MIN_SAMPLES = 10
 MIN_SHARE = 95      # per cent of a program's time that is in hot()
@@ -72,8 +73,7 @@ def record(binary, program, path):
     process = host.Process("burn", [program], f"{path}.log")
     try:
         host.wait_until_busy(process.pid)
-        host.run(binary, "record", "-q", "-F", HZ, "-d", SECONDS, "-p", str(process.pid),
-                 "-o", path)
+        recorder.record_work([binary, "record", "-F", HZ, "-o", path], process.pid, CPU_SECONDS, f"{path}.record.log")
     finally:
         process.stop()
     with gzip.open(path) as file:

@@ -13,6 +13,7 @@ import time
 from xml.etree import ElementTree
 
 import host
+import recorder
 
 NOBODY = "65534"
 F_SETPIPE_SZ = 1031         # not in the fcntl module before Python 3.10
@@ -133,19 +134,11 @@ def absent_process(binary, directory):
     return expect(outcome, (1, 3), ABSENT_PID) + expect_empty(directory)
 
 
-def start_sampling(binary, path, duration):
-    """Starts a recording, and returns it when it samples."""
-    process = host.Process("flamelet", [binary, "record", "-d", duration, "-o", path],
-                           f"{os.path.dirname(path)}/log")
-    host.wait_until("the recording begins", lambda: "profiling" in process.log() or not process.is_alive())
-    return process
-
-
 def interrupt(binary, directory):
     """Ctrl-C keeps what was recorded up to then."""
     path = f"{directory}/x.svg"
     with host.busy_program():
-        process = start_sampling(binary, path, "600")
+        process = recorder.start([binary, "record", "-d", "600", "-o", path], f"{directory}/log")
         time.sleep(2)
         status = process.finish(30, signal.SIGINT)
     if status != 0:
@@ -220,7 +213,7 @@ def end_with_idle_reader(binary, directory, duration):
     """The first SIGTERM ends it, whether it samples or writes by then."""
     path = f"{directory}/x.svg"
     with host.busy_program(), idle_reader(path):
-        process = start_sampling(binary, path, duration)
+        process = recorder.start([binary, "record", "-d", duration, "-o", path], f"{directory}/log")
         time.sleep(4)
         begin = time.monotonic()
         status = process.finish(20, signal.SIGTERM)

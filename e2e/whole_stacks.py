@@ -7,11 +7,13 @@ import os
 import signal
 
 import host
+import recorder
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NAME = "frameless"
 CALLS = ["main", "outer_call", "middle_call", "inner_call", "hot_leaf"]
 MIN_SAMPLES = 50
+CPU_SECONDS = 2
 
 
 def compile_frameless(directory):
@@ -61,8 +63,8 @@ def of_a_running_program(record, directory):
     program = host.Process(NAME, [compile_frameless(directory), "600"], f"{directory}/program.log")
     try:
         host.wait_until_busy(program.pid)
-        host.run(*record, "-q", "-d", "3s", "-p", str(program.pid),
-                 "-o", f"{directory}/a.folded")
+        recorder.record_work([*record, "-o", f"{directory}/a.folded"], program.pid, CPU_SECONDS,
+                             f"{directory}/record.log")
     finally:
         program.finish(first=signal.SIGKILL)
     return check(f"{directory}/a.folded", 0.99)

@@ -10,6 +10,7 @@ import debug_forms
 import host
 import loads
 import pods
+import recorder
 import recordings
 
 HZ = 499
@@ -61,10 +62,9 @@ class Scene:
         path = f"{self.directory}/{name}.pb.gz"
         command = recordings.command(self.binary, path, seconds, HZ, *options)
         command.remove("-q")
-        made = host.Process(name, command, f"{self.directory}/{name}.log")
+        made = recorder.start(command, f"{self.directory}/{name}.log")
         self.stack.callback(made.finish, first=signal.SIGKILL)
         made.samples = []
-        host.wait_until("the recording begins", lambda: "profiling" in made.log())
         yield made
         status = made.child.wait(seconds + recordings.END_SECONDS)
         if status != 0:
