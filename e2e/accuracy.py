@@ -38,7 +38,7 @@ KERNEL_FRAME = re.compile(r"[A-Za-z_][\w.]*(?: \[\w+\])?_\[k\]$")
 
 
 class Recording:
-    """What one run of record left: three files and what it printed."""
+    """The three files and the log of one run of `flamelet record`."""
 
     def __init__(self, directory):
         self.outputs = [f"{directory}/a.{extension}" for extension in ("pb.gz", "folded", "svg")]

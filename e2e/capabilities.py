@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a process may do, as the kernel shows it, and how to start one that may do less."""
+"""Reads the privileges of a process from /proc, and starts processes with fewer privileges."""
 
 import ctypes
 import os

@@ -36,7 +36,7 @@ echo "$1" >>"$OPENED"
 """
 SETTINGS = {"NO_POD": "", "NODE": "worker-2", "FORBIDDEN": "nothing", "AGENTS": "flamelet flamelet-x7 \\n",
             "SIGNAL": "", "OPENER_SIGNAL": "", "STATUS": "0"}
-# What the script uses besides.
+# Other programs that the script uses.
 TOOLS = ("sh", "cat", "chmod", "date", "mktemp", "mv", "rm", "uname")
 LABELS = "app.kubernetes.io/name=flamelet,app.kubernetes.io/component=agent"
 

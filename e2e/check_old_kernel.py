@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whether old_kernel.c shows Linux 3.10: this program runs itself under it and makes calls that 3.10 knew and calls that it
-did not, from the process itself, a thread and a child.
+"""Checks that old_kernel.c shows Linux 3.10: this program runs itself under it and makes calls that
+3.10 knew and calls that it did not, from the process itself, a thread and a child.
 
     check_old_kernel.py path/to/old_kernel
 

@@ -54,7 +54,7 @@ FORCED = "ending by force"
 LOST = {"agent": "undelivered profiles are lost", "record": "the recording is lost unless"}
 AGENT_SECONDS = {READER: 30, "unwind": 60, "symbolizer": 60, "pods": 30, "exporter": 60, "http": 30,
                  "metrics": 30, "signals": 30}
-# What they have cannot be taken from them.
+# Threads whose data is lost if they hang.
 COSTLY = (READER, "exporter")
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -202,7 +202,7 @@ def check_end(program, status, text, number=signal.SIGTERM):
 
 
 class Scene:
-    """What all cases use, each from its own thread."""
+    """What all cases share. Each case runs in a thread of its own."""
 
     def __init__(self, binary, url, directory):
         self.binary, self.url, self.directory = binary, url, directory

@@ -30,7 +30,8 @@ BPF, PERF, NONE = "bpf", "perf", "none"
 
 
 class Host:
-    """How a command is started there, what --capture=auto comes to, and what is said: of BPF, or of all where nothing works."""
+    """How to start a command on this host, the backend that --capture=auto takes there, and a
+    pattern of the reason it gives."""
 
     def __init__(self, name, taken, says, prefix=(), refused=None):
         self.name, self.taken, self.says, self.prefix = name, taken, says, list(prefix)
@@ -71,7 +72,8 @@ def hosts(old_kernel):
 
 
 def works(where, capture):
-    """Whether --capture=… does; with auto one of them has to."""
+    """Returns whether a recording works there with this --capture. With "auto", one backend is
+    enough."""
     return where.taken != NONE and (capture != BPF or where.taken == BPF)
 
 

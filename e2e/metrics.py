@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a running agent tells about itself over HTTP, and by `flamelet health`: is it alive, is it ready, and would
-Prometheus's own linter let its metrics pass?
+"""Checks what a running agent reports over HTTP and by `flamelet health`: is it alive, is it ready,
+and would Prometheus's own linter let its metrics pass?
 
     metrics.py path/to/flamelet
 

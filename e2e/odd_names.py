@@ -141,7 +141,7 @@ def read(path):
 
 
 def record(binary, directory, cgroup):
-    """What is written."""
+    """Checks the files and the summary of a recording."""
     files = [part for end in ("folded", "svg", "pb.gz") for part in ("-o", f"{directory}/x.{end}")]
     done = subprocess.run([binary, "record", "-d", "2", "-F", "99", "--cgroup", cgroup, *files],
                           stdin=subprocess.DEVNULL, capture_output=True, timeout=120, check=False)
@@ -172,7 +172,7 @@ def texts(body):
 
 
 def export(binary, directory, cgroup):
-    """What is sent, and the agent's log."""
+    """Checks the requests and the log of an agent."""
     with receiver() as server:
         agent = host.Process("agent", [
             binary, "agent", "--otlp-endpoint", f"http://127.0.0.1:{server.server_port}", "-F",

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `flamelet record` writes is right for `go tool pprof` and addr2line, whatever a program was made with: mappings are its
-executable segments, addresses the file's own, and the hot line is found in sources and in machine code.
+"""Checks by `go tool pprof` and addr2line what `flamelet record` writes, for programs of several
+compilers: mappings are a program's executable segments, addresses the file's own, and the hot line
+is found in sources and in machine code.
 
     pprof_tool.py path/to/flamelet [FORM...]
 
@@ -59,7 +60,7 @@ def build(form, directory):
 
 
 def segments_of(program):
-    """What the program headers say of code: [(address, offset, length)]."""
+    """Returns the segments of code in the program headers: [(address, offset, length)]."""
     found = []
     for line in host.run("readelf", "-lW", program).splitlines():
         kind, *numbers = line.split() or [""]

@@ -33,7 +33,8 @@ from workloads import Pod, Workload
 NOBODY = 65534
 SIX = ("BPF", "PERFMON", "SYS_PTRACE", "DAC_READ_SEARCH", "CHECKPOINT_RESTORE", "SYSLOG")
 READER = ("BPF", "PERFMON", "SYS_PTRACE", "DAC_READ_SEARCH", "CHECKPOINT_RESTORE")
-# What each thread keeps, by its name; ARCHITECTURE.md. With capture by perf nobody keeps BPF.
+# The capabilities that each thread keeps, by its name (ARCHITECTURE.md). With capture by perf, no
+# thread keeps BPF.
 THREADS = {
     "flamelet": READER,
     "unwind": ("BPF", "DAC_READ_SEARCH"),
@@ -43,7 +44,7 @@ THREADS = {
     "http": (),
     "signals": (),
 }
-# What is not found without it, of what find() looks for.
+# What find() does not find if a capability is missing.
 LOSSES = {
     "SYS_PTRACE": {"container's code", "user's code", "deleted code"},
     "DAC_READ_SEARCH": {"pod", "deleted code"},     # both are for another user's eyes only
@@ -72,7 +73,8 @@ def check_thread(path, wanted, bounding):
 
 
 def check_processes(check_once):
-    """Returns the last faults of a check that threads and workers may disturb while they start or end."""
+    """Returns the last faults of a check that threads and workers may disturb while they start or
+    end."""
     return host.last_faults(check_once, SETTLE_SECONDS)
 
 
@@ -113,7 +115,8 @@ def worker_faults(pid):
 
 
 class Loads:
-    """What there is to find: a container, another user's program, one that was deleted, the kernel."""
+    """The programs to find: a container, another user's program, one that was deleted, the
+    kernel."""
 
     def __init__(self, scene):
         self.scene = scene
@@ -144,7 +147,7 @@ class Loads:
         return process
 
     def find(self, samples):
-        """What of it the samples name."""
+        """Returns what the samples name of them."""
         found = set()
         for sample in samples:
             frames = sample.frames
@@ -235,7 +238,8 @@ def by_perf(scene, loads):
 
 
 def short_of_memory(scene, _loads):
-    """Where so many samples come that the rings want more: one warning, with what helps."""
+    """If the rings need more memory than may be locked, the recording logs one warning, with the
+    remedies."""
     log = f"{scene.directory}/short.log"
     record = host.Process("record", ["prlimit", f"--memlock={LEAST_LOCKED}", *with_capabilities(SIX), scene.binary,
                                      "record", "--capture=perf", "--frequency", "999", "--duration", "2s",
@@ -293,7 +297,8 @@ def without_a_required_one(scene, missing, options):
 
 
 def finds_all_by_perf(scene, loads, prefix, *patterns, **process):
-    """What BPF was wanted for is done without: the same is found, the log says why, and each thread does without CAP_BPF."""
+    """Without BPF, perf takes its place: the same is found, the log says why, and no thread has
+    CAP_BPF."""
     agent = start_agent(scene, prefix, agent_options(scene), **process)
     wait_until_found(scene, loads, agent.log_path, ALL)
     faults = check_threads(agent.pid, status_of(f"/proc/{agent.pid}")["CapBnd"], without=["BPF"])
@@ -327,7 +332,8 @@ def without_root(scene, _loads):
 
 
 def behind_filters(scene, _loads):
-    """Who refuses is named: a seccomp filter, or a kernel that wants CAP_SYS_ADMIN."""
+    """The message names the cause of a refusal: a seccomp filter, or a kernel that wants
+    CAP_SYS_ADMIN."""
     faults, six = [], with_capabilities(SIX)
     for call, capture in (("perf_event_open", "auto"), ("bpf", "bpf")):
         faults += refused(scene, six, "a seccomp filter blocks it", f"allow {call} in",
@@ -435,8 +441,8 @@ def metric(port, name):
 
 
 def as_plain_root(scene, _loads):
-    """What root could do before: a program of another user's, a token that only that user may read, a port below 1024. A queue
-    that another user could change is refused."""
+    """The agent still does what root may do: it runs another user's program, reads that user's
+    token, listens below port 1024. A queue that another user could change is refused."""
     port, directory = free_low_port(), f"{scene.directory}/nobodys"
     os.makedirs(f"{directory}/queue")
     program = shutil.copy(scene.binary, f"{directory}/flamelet")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `flamelet record` says and leaves behind when it cannot do what it was asked to. Each case
-takes the program and an empty directory, and returns what is wrong."""
+"""Checks what `flamelet record` prints and leaves behind if it cannot do what it was asked to do.
+Each case takes the program and an empty directory, and returns what is wrong."""
 
 import contextlib
 import fcntl
@@ -119,7 +119,7 @@ def formats_of_standard_output(binary, directory):
 
 
 def a_command_that_prints(binary, directory):
-    """What it prints is not part of the profile."""
+    """The command's output is not part of the profile."""
     work = "echo printed; i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"
     done = subprocess.run([binary, "record", "-o", "-", "--format", "svg", "--", "sh", "-c", work],
                           stdin=subprocess.DEVNULL, capture_output=True, timeout=120, check=False)

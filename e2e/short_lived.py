@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whether programs that live for milliseconds have whole stacks with names, once their files have been seen; whether
-a file that is written over is read anew, and a library that is loaded where another one was.
+"""Checks that programs that live for milliseconds have whole stacks with names, once their files
+have been seen; that a file that is written over is read anew, and a library that is loaded where
+another one was.
 
     short_lived.py path/to/flamelet
 

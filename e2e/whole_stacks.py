@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether `flamelet record` finds the whole stacks of a program without frame pointers (frameless.c).
-Each case takes the words that start a recording, `flamelet record` and options, and an empty directory, and returns what is
-wrong."""
+"""Checks that `flamelet record` finds the whole stacks of a program without frame pointers
+(frameless.c). Each case takes the words that start a recording, `flamelet record` and options, and
+an empty directory, and returns what is wrong."""
 
 import os
 import signal

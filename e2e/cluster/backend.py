@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What keeps profiles, beside a node and in its network, where pods reach it: a real OpenTelemetry Collector,
+"""Backends beside a node and in its network, where pods reach them: a real OpenTelemetry Collector,
 which writes them to a file, and a Pyroscope where PYROSCOPE names the program."""
 
 import glob
@@ -65,14 +65,14 @@ def start_pyroscope(node):
 
 
 class Follower:
-    """What the Collector writes from now on, each line once."""
+    """Reads what the Collector writes from now on, each line once."""
 
     def __init__(self, node):
         self.path, self.offset = output_of(node), 0
         self.read_lines()
 
     def read_lines(self):
-        """Those that are complete."""
+        """Returns the lines that are complete."""
         if not os.path.exists(self.path):
             return b""
         with open(self.path, "rb") as file:

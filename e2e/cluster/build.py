@@ -165,7 +165,7 @@ def build(version=VERSION):
 
 
 def build_anew(version, directory):
-    """What an earlier build left that was killed goes as well."""
+    """Removes the directory, and what a killed build left behind."""
     unfinished = f"{directory}.unfinished"
     for path in (unfinished, directory):
         shutil.rmtree(path, ignore_errors=True)

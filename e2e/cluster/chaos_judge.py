@@ -49,7 +49,7 @@ class Run:
         return None not in (self.begun, self.ended) and self.ended - self.begun < BRIEF_S
 
     def share_outside(self, gaps):
-        """How much of its life lies in none of the intervals."""
+        """Returns the part of its life that lies in none of the intervals."""
         if self.begun is None or self.ended is None or self.ended <= self.begun:
             return 1.0
         inside = sum(max(0.0, min(end, self.ended) - max(begin, self.begun)) for begin, end in gaps)
@@ -84,8 +84,9 @@ class Truth:
             self.pods.add((run.namespace, run.pod, run.uid))
 
     def runs_of(self, sample):
-        """Those that the sample may be of: one if its stack has the name, else those whose thread has.
-        None: it is of none of the node's containers; empty: of none that is known, but it should be."""
+        """Returns the runs that the sample may belong to: one if its stack has the name, else those
+        whose thread has it. None: it is of none of the node's containers; empty: of none that is
+        known, but it should be."""
         identity = spin.identity_of(sample.frames)
         if identity and identity.container_id == spin.UNKNOWN_ID:
             return self.by_digest.get(identity.digest[:10])
@@ -97,7 +98,7 @@ class Truth:
 
 
 def said(resource):
-    """What a resource says of its container, in the form of a Run."""
+    """Returns a resource's attributes of its container, in the form of a Run."""
     values = {name: resource[key] for name, key in NAMES.items() if resource.get(key)}
     if "uid" in values:
         values["uid"] = values["uid"].replace("-", "")
@@ -133,7 +134,7 @@ def is_contradicted(resource, truth):
 
 @dataclass
 class Row:
-    """What was found of a run."""
+    """The samples found of a run."""
     run: Run
     counts: dict = field(default_factory=lambda: dict.fromkeys(VERDICTS, 0))
     first_right: float | None = None
@@ -241,7 +242,7 @@ def check_completeness(finding, gaps, hz):
 
 
 def check_chaos(truth, nr_containers):
-    """Whether what was to happen happened."""
+    """Checks that the scheduled actions happened."""
     problems = []
     nr_brief = sum(run.is_brief() for run in truth.runs)
     if len(truth.runs) < nr_containers:

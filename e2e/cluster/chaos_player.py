@@ -68,7 +68,7 @@ class Player:
                     raise
             time.sleep(PAUSE_SECONDS)
 
-    # What happens to pods.
+    # Actions on pods.
 
     def create(self, manifest):
         try:
@@ -103,7 +103,7 @@ class Player:
     def remove(self, name):
         os.unlink(f"{self.node.directory}/var/lib/kubelet/manifests/{name}.yaml")
 
-    # What happens to the node.
+    # Actions on the node.
 
     def stop_kubelet(self):
         self.node.stop_kubelet()

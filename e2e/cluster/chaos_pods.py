@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the chaos run makes of manifests.py: pods that need nothing but a kubelet, and end at once."""
+"""The pods of the chaos run, made from manifests.py: pods that need nothing but a kubelet, and end
+at once."""
 
 import manifests
 

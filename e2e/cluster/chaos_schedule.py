@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What happens during the chaos run, and when: a table made from a seed, and nothing else.
+"""The schedule of the chaos run: which action happens when, as a table made from a seed alone.
 
 A group is what belongs together: a pod, two pods of the same name, a namespace with its pods. Groups
 begin at random times. First the API server goes away and comes back, soon after it the kubelet: a kubelet
@@ -247,8 +247,8 @@ def draw_begin(schedule, group_name, rng):
 
 
 def put_group(schedule, name, rng):
-    """What needs the API server waits until it is there, and what is to happen to a pod until it can have
-    begun; so does all that comes later in the group."""
+    """An action that needs the API server waits until it is there, and an action on a pod until it
+    can have begun; so does all that comes later in the group."""
     group, begin = Group(name, schedule.namespaces, rng), draw_begin(schedule, name, rng)
     KINDS[kind_of(name)].add(group)
     earliest, later = begin, schedule.api_down[1] + rng.uniform(2, 8)

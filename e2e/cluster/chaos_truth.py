@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the containers of a chaos run said of themselves: the name of their function, when they began and
+"""The reports of the containers of a chaos run: the name of their function, when they began and
 ended, and the CPU time they took, all of it from their own logs; and, where a log went before it
 could be opened, what Kubernetes' watch told. Where both speak they must agree."""
 
@@ -123,7 +123,7 @@ def list_directory(path):
 
 
 def watched_runs(watch):
-    """What Kubernetes said: {(uid, container's ID): Run}, without times."""
+    """Returns the runs that Kubernetes reported, without times: {(uid, container's ID): Run}."""
     runs = {}
     for item in watch.pods():
         metadata = item["metadata"]
@@ -138,7 +138,7 @@ def watched_runs(watch):
 
 
 def all_runs(logs, watch):
-    """Those of both sources, and how many only one of them has."""
+    """Returns the runs of both sources, and how many only one of them has."""
     own = {(run.uid, run.container_id): run for run in logs.runs()}
     watched = watched_runs(watch)
     for key, run in own.items():

@@ -61,7 +61,7 @@ NOTHING = {**NO_NAMES, "k8s__pod__uid": None, "container__id": None}
 STATE = "flamelet__identity"
 FEW, MANY = 2, 3
 
-# What is added to 2000 right samples, and what must be said of it; "" for nothing.
+# Samples that are added to 2000 right ones, and the expected fault; "" if there must be none.
 CASES = (
     ("nothing", [], ""),
     ("a static pod's uid", [sample_of(WEB, k8s__pod__uid=WEB.uid)], ""),
@@ -152,7 +152,8 @@ def check_quiet_run():
 
 
 def check_groups(schedule):
-    """What belongs together stays in order, and nothing asks an API server that is not there."""
+    """Actions that belong together stay in order, and none needs an API server that is not
+    there."""
     problems, last = [], {}
     for event in schedule.events:
         if event.at < last.get(event.group, 0):

@@ -14,7 +14,7 @@ EXCUSE = "flamelet.identity"
 
 @dataclass
 class Tally:
-    """What was found for one container, all its runs together."""
+    """The samples found for one container, over all its runs."""
     runs: int = 0
     samples: int = 0
     wrong: int = 0      # claim to be another's
@@ -94,7 +94,7 @@ class Comparison:
               f"{self.total('wrong'):>6} {self.total('unnamed'):>8}", flush=True)
 
     def result(self):
-        """What is wrong, each distinct fault once."""
+        """Returns each distinct fault once."""
         problems = sorted(set(self.problems))
         has_names = self.total("unnamed") <= UNNAMED_SHARE * self.total("samples")
         for place, tally in sorted(self.tallies.items()):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How each test on a real Kubernetes begins and ends: what it needs, how long it may take, what it says."""
+"""The beginning and the end of each test on a real Kubernetes: requirements, time limit, output."""
 
 import argparse
 import os
@@ -16,7 +16,7 @@ import host
 
 
 def make_parser(text):
-    """What all of them take."""
+    """Returns a parser of the arguments that all tests take."""
     parser = argparse.ArgumentParser(description=text.splitlines()[0])
     parser.add_argument("binary", help="the flamelet program to test")
     parser.add_argument("--kubernetes", default=build.VERSION, choices=build.versions())

@@ -35,7 +35,7 @@ void SECOND(void)
 	count(STEPS);
 }
 
-/* What stands behind the calls keeps the last one from becoming a jump. */
+/* The code after the calls keeps the last one from becoming a jump. */
 void SERVE(void)
 {
 	FIRST();

@@ -55,7 +55,7 @@ class Session:
         return done.stdout
 
     def play(self, steps, before_step=lambda step: None):
-        """What differs from the document."""
+        """Returns the differences from the document."""
         problems = []
         for step in steps:
             before_step(step)
@@ -139,7 +139,7 @@ def run_tests(args):
 
 
 def fetch():
-    """What `make cluster` needs besides Kubernetes."""
+    """Fetches what `make cluster` needs besides Kubernetes."""
     release.helm_program()
     if collector.find_collector() is None:
         raise host.Skip("no OpenTelemetry Collector")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What helm.py asks of a release: what its pod may do, what its commands say, and whose profiles arrived."""
+"""The checks of helm.py: what a release's pod may do, what its commands print, and whose profiles
+arrived."""
 
 import os
 import re
@@ -32,7 +33,7 @@ SETTLE_SECONDS = 40
 COMPLETE_SECONDS, PAUSE_SECONDS = 150, 5
 
 
-# What the pod may do.
+# Permissions of the pod.
 
 def check_privileges(agent):
     """The container has the six capabilities, none of its processes has another one; helm_privileges.py looks closer."""
@@ -67,7 +68,7 @@ def listeners(pid):
     return [f"the agent listens: {one}" for one in found]
 
 
-# What its commands say.
+# Output of its commands.
 
 def check_doctor(agent):
     """Nothing may fail; warnings are printed."""
@@ -94,7 +95,7 @@ def check_notes(agent):
     return problems
 
 
-# Whose profiles arrived.
+# Profiles that arrived.
 
 def selections():
     """[(attributes, containers that they choose)]: by namespace, pod, container's name, and all of them."""

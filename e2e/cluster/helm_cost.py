@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a release costs: time until its profiles are there, memory in its pod; and what it leaves behind."""
+"""Measures the cost of a release: the time until its profiles arrive, the memory of its pod, and
+what it leaves behind."""
 
 import json
 import os
@@ -154,10 +155,10 @@ def measure_memory(agent, nr_pods):
     print_memory(agent, f"{running_pods(node)} pods, idle")
 
 
-# What is left.
+# What a release leaves behind.
 
 class Traces:
-    """What there is of a release on its node, to be looked for when it is gone."""
+    """What a release has on its node. The test looks for it once the release is gone."""
 
     def __init__(self, agent):
         self.agent, self.pids = agent, agent.pids()

@@ -29,7 +29,7 @@ SECRET = "receiver"
 HEADER = "X-Rotation"
 LABEL = "team"
 PORT = 9091
-# How far two agents may be apart, and for how long they are compared.
+# How much two agents may differ, and how long they are compared.
 SHARE = 0.02
 COMPARED_SECONDS = 60
 HEADERS = {"otlp": {"headersSecret": {"name": SECRET}}}
@@ -56,7 +56,7 @@ def check_install(scene):
 
 
 class Unchanged:
-    """That no upgrade in between has restarted the agent."""
+    """Checks that no upgrade in between has restarted the agent."""
 
     def __init__(self, agent):
         self.agent, self.before = agent, helm_scene.containers_of(agent)

@@ -13,7 +13,7 @@ import helm_sink
 # pylint: disable=wrong-import-order
 import host
 
-# Whose samples they are: an attribute of all resources, which only a restart changes.
+# Marks the samples of an agent by an attribute of all resources, which only a restart changes.
 MARK = "e2e.revision"
 # Samples are taken in windows of so long; no window that was taken may be missing.
 WINDOW_SECONDS = 1
@@ -194,7 +194,7 @@ def check_reboot(scene):
 
 
 def check_host_path(scene):
-    """What waits outlives even the release, and the notes say so."""
+    """Queued requests outlive even the release, and the notes of the release say so."""
     told = scene.release.install(scene.values(HOST_PATH))
     scene.release.wait_ready()
     scene.wait_for_samples("samples", lambda samples: True)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an agent leaves on its node, or must not: BPF objects, files, cgroups. And a node that loses its power."""
+"""Checks what an agent leaves on its node: BPF objects, files, cgroups. Also stops and starts a
+node as if it lost its power."""
 
 import contextlib
 import json
@@ -39,13 +40,13 @@ def list_objects(kind):
 
 
 def remaining(objects):
-    """Those of them that the kernel still has."""
+    """Returns the objects that the kernel still has."""
     there = {(kind, one["id"]) for kind in KINDS for one in list_objects(kind)}
     return objects & there
 
 
 def count(objects):
-    """How many there are of each kind."""
+    """Counts the objects by kind."""
     return {kind: sum(kind == one for one, _ in objects) for kind in KINDS}
 
 
@@ -99,7 +100,7 @@ def end_cgroup(path):
 
 
 def kill_shims(node):
-    """Those that run in the node's network namespace."""
+    """Kills the shims that run in the node's network namespace."""
     namespace = os.readlink(f"/proc/{node.holder}/ns/net")
     for pid in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError):
@@ -124,10 +125,10 @@ def start_again(node):
     node.wait_until_ready()
 
 
-# What is left when it is gone.
+# What is left when the release is gone.
 
 def host_files(node):
-    """What is at the places of the node's that are the agent's: paths as the node sees them."""
+    """Returns the files in the agent's directories on the node, by their paths on the node."""
     root = f"/proc/{node.holder}/root"
     found = []
     for top in ("/var/lib/flamelet", "/run/flamelet"):
@@ -138,7 +139,7 @@ def host_files(node):
 
 
 def api_objects(node, name, namespace):
-    """What the API server still has of a release."""
+    """Returns the objects of a release that the API server still has."""
     kinds = ("daemonset,pod,configmap,secret,serviceaccount,role,rolebinding,networkpolicy,"
              "clusterrole,clusterrolebinding")
     found = node.kubectl_json("get", kinds, "--all-namespaces",

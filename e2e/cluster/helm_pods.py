@@ -22,7 +22,7 @@ DELETED = (f"{SPIN} >/tmp/name & until [ -s /tmp/name ]; do busybox sleep 0.1; d
 # Half of this one's time is the kernel's.
 KERNEL = "while :; do busybox dd if=/dev/zero of=/dev/null bs=1M count=400 2>/dev/null; busybox sleep 0.3; done"
 KERNEL_FUNCTION = "do_syscall_64"
-# What the agent should know of each of them; "kernel" has functions of its own.
+# What the agent should know of each pod. "kernel" has functions of its own.
 ALL = ("names of pods", "functions of root", "functions of another user", "functions of a deleted program",
        "functions of the host", "functions of the kernel")
 
@@ -81,7 +81,7 @@ class Workloads:
         return [sample for sample in samples if sample.attributes.get("thread.name") == thread]
 
     def names_are_right(self, samples, identity):
-        """That all samples are those of their pods."""
+        """Checks that all samples have the names of their pods."""
         for name, namespace in ((SHOP, SHOP), ("user", BANK), ("deleted", LAB)):
             place = self.place(name, namespace)
             found = [tuple(sample.resource.get(f"k8s.{key}.name") for key in ("namespace", "pod", "container"))
@@ -103,7 +103,7 @@ class Workloads:
         return identity is not None and identity.digest == spin.digest(*place)
 
     def unknown(self, samples, identity="kubelet"):
-        """Which of ALL the samples lack."""
+        """Returns the parts of ALL that the samples lack."""
         kernel = [sample for sample in samples if sample.resource.get("k8s.pod.name") == "kernel"]
         answers = (
             self.names_are_right(samples, identity),

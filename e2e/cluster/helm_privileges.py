@@ -35,7 +35,7 @@ ALL_SIX = sum(1 << bit for bit, _ in CAPABILITIES.values())
 MACHINE_WARNINGS = ("open files",)
 RUN_SECONDS = 1500
 DOCTOR = ("/usr/bin/flamelet", "doctor", "-c", "/etc/flamelet/flamelet.yaml")
-# What is not known by then will not be.
+# Time to wait for what the agent can find out.
 SETTLE_SECONDS = 15
 
 

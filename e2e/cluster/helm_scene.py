@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the chart on a real cluster have in common: a node, the agent as a release of the chart,
-where it sends profiles to, and pods."""
+"""The scene of the tests of the chart on a real cluster: a node, the agent as a release of the
+chart, where it sends profiles to, and pods."""
 
 import glob
 import json
@@ -99,7 +99,7 @@ class Scene:
 
 
 def recent(samples):
-    """Those of the last seconds."""
+    """Returns the samples of the last seconds."""
     begin = max(sample.end_ns for sample in samples) - RECENT_SECONDS * helm_sink.NS_PER_S
     return [sample for sample in samples if sample.start_ns >= begin]
 
@@ -110,7 +110,8 @@ def containers_of(release_):
 
 
 def wait_for_end(agent, seconds=WAIT_SECONDS):
-    """How the agent's container ended, of the release's newest revision: its exit status and last words."""
+    """Returns the exit status and the last log lines of the agent's container in the release's
+    newest revision."""
     def ended():
         wanted = agent.kubectl("get", "controllerrevisions", "--sort-by=.revision", "--output=jsonpath="
                                "{.items[-1:].metadata.labels.controller-revision-hash}").strip()
@@ -143,7 +144,7 @@ def thread_statuses(pid):
 
 
 def listening_sockets(pid):
-    """What a process' network namespace has of them: lines of /proc/net."""
+    """Returns the sockets in the network namespace of a process: lines of /proc/net."""
     found = []
     for kind, state in (("tcp", "0A"), ("tcp6", "0A"), ("udp", "07"), ("udp6", "07")):
         lines = host.read_text(f"/proc/{pid}/net/{kind}").splitlines()[1:]
@@ -158,7 +159,7 @@ def log_counters(text):
 
 
 class LogFollower:
-    """What an agent says to its end, which its pod's log does not survive."""
+    """Follows the log of an agent to its end, because the log does not outlive the pod."""
 
     def __init__(self, release_):
         node, name = release_.node, f"log-{os.urandom(3).hex()}"
@@ -177,7 +178,8 @@ class LogFollower:
 
 
 def make_parser(text, parts):
-    """What all of these tests take. `parts` are names of functions without their "check_"."""
+    """Returns a parser of the arguments that all these tests take. `parts` are names of functions
+    without "check_"."""
     parser = conduct.make_parser(text)
     parser.add_argument("--chart", default=release.CHART, help="the chart's directory")
     parser.add_argument("--part", action="append", choices=parts, help="only this; repeat for more")
@@ -214,7 +216,7 @@ def run_parts(scene, checks, parts):
 
 
 def show(scene):
-    """What helps to understand a fault."""
+    """Prints what helps to understand a fault."""
     for arguments in (("get", "pods", "--all-namespaces", "--output=wide"),
                       ("get", "events", "--all-namespaces", "--sort-by=.lastTimestamp")):
         print(scene.node.kubectl(*arguments)[-6000:], flush=True)

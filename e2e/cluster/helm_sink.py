@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What agents in pods have sent: helm_receiver.py beside a node, and its requests."""
+"""The destination of agents in pods: helm_receiver.py beside a node, and the requests that it
+received."""
 
 from dataclasses import dataclass
 import json
@@ -55,14 +56,15 @@ class Sink(sinks.Sink):
         for line in text.splitlines():
             request = json.loads(line)
             message = request["message"]
-            # What `flamelet doctor` sends is empty.
+            # The request of `flamelet doctor` is empty.
             if message:
                 self.read_requests.append(Request(request["at"], request["headers"], ids_of(message),
                                                   list(profiles.read_message(message))))
         return self.read_requests
 
     def samples(self, since=0.0):
-        """Those of profiles that begin later than that, in seconds since the epoch."""
+        """Returns the samples of profiles that begin later than a time in seconds since the
+        epoch."""
         return [sample for request in self.requests() for sample in request.samples
                 if sample.start_ns >= since * NS_PER_S]
 

@@ -107,7 +107,7 @@ class Node:
         return self.run_in_node(command, seconds, **options)
 
     def kubectl_json(self, *arguments, seconds=LONG_SECONDS):
-        """What `kubectl … --output=json` says, parsed."""
+        """Returns the parsed output of `kubectl … --output=json`."""
         return json.loads(self.kubectl(*arguments, "--output=json", seconds=seconds))
 
     def apply(self, text):
@@ -132,14 +132,14 @@ class Node:
                              "--output=name")
         return bool(found.strip())
 
-    # What an agent needs.
+    # For the agent.
 
     def token(self, account=settings.READER, namespace=settings.NAMESPACE):
         """A token of a service account: settings.READER may get nodes/pods, settings.NOBODY nothing."""
         return self.kubectl("--namespace", namespace, "create", "token", account).strip()
 
     def agent_options(self, token_file):
-        """What tells `flamelet agent` where the kubelet is."""
+        """Returns the options of `flamelet agent` that say where the kubelet is."""
         return ["--node-name", self.node_name, "--kubelet-url", self.kubelet_url,
                 "--kubelet-ca-file", self.ca_file, "--kubelet-token-file", token_file,
                 "--pod-logs", f"{self.directory}/var/log"]

@@ -53,7 +53,7 @@ def helm_program():
 
 
 def app_version(chart=CHART):
-    """What the chart takes for the image's tag when none is given."""
+    """Returns the image tag that the chart uses by default."""
     found = APP_VERSION.search(host.read_text(f"{chart}/Chart.yaml"))
     if not found:
         raise host.Failure(f"{chart}/Chart.yaml has no appVersion")
@@ -174,7 +174,8 @@ class Release:
         return self.pod_object()["metadata"]["name"]
 
     def status(self):
-        """What Kubernetes says of the agent's container: containerID, ready, restartCount, state …"""
+        """Returns Kubernetes' status of the agent's container: containerID, ready, restartCount,
+        state …"""
         containers = self.pod_object()["status"].get("containerStatuses", [])
         return next((one for one in containers if one["name"] == CONTAINER), {})
 
@@ -184,7 +185,7 @@ class Release:
     def logs(self, *arguments):
         return self.kubectl("logs", self.pod(), f"--container={CONTAINER}", *arguments)
 
-    # What the machine shows of it.
+    # What the machine shows of the agent.
 
     def cgroups(self):
         """The container's directories in all hierarchies that have it, version 2 last."""
@@ -214,5 +215,6 @@ class Release:
 
 
 def collector_endpoint(port=4318):
-    """Where a pod reaches what listens beside the node, in its network namespace."""
+    """Returns the address at which a pod reaches servers beside the node, in its network
+    namespace."""
     return f"http://{settings.NODE_IP}:{port}"

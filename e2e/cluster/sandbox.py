@@ -41,7 +41,7 @@ def say(text):
     print(text, flush=True)
 
 
-# What runs in the background.
+# Processes in the background.
 
 def link_tools(node):
     """A directory with kubectl and helm, for the shell."""

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is known of the sandbox between two commands: a directory that only root can read, with a lock that
-the process holds which keeps the sandbox, so that a state that outlived it (a crash, a reboot) is known."""
+"""The state of the sandbox between two commands: a directory that only root can read, with a lock
+that the process holds which keeps the sandbox, so that a state that outlived it (a crash, a reboot)
+is known."""
 
 import fcntl
 import json

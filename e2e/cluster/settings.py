@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the parts of a node are told, as they read it."""
+"""The configuration files of the parts of a node."""
 
 import spin
 
@@ -108,7 +108,8 @@ def role_binding(name, role, subject):
 
 
 def accounts():
-    """Who may ask the kubelet for its pods: the API server, and of two accounts one."""
+    """Returns the objects that let the API server and one of two accounts read the kubelet's
+    pods."""
     user = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "e2e-api-server"}
     agent = {"kind": "ServiceAccount", "name": READER, "namespace": NAMESPACE}
     items = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where agents in a node's network namespace send profiles to: e2e/local's receiver."""
+"""The destination of agents in a node's network namespace: e2e/local's receiver."""
 
 import os
 import sys
@@ -14,7 +14,7 @@ LISTENING = "0A"
 
 
 def listens(pid, port):
-    """Whether anybody does in the network namespace of a process, in IPv4."""
+    """Returns whether any process listens in the network namespace of a process, over IPv4."""
     sockets = host.read_text(f"/proc/{pid}/net/tcp").splitlines()[1:]
     return any(line.split()[1].endswith(f":{port:04X}") and line.split()[3] == LISTENING
                for line in sockets)
@@ -42,5 +42,5 @@ class Sink:
         return profiles.read_samples(host.read_text(self.output))
 
     def stop(self):
-        """What was sent has been written then."""
+        """Ends the receiver. All that was sent has been written afterwards."""
         self.process.finish()

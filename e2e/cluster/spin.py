@@ -19,7 +19,7 @@ IMAGE = "flamelet.test/e2e:1"
 # Frame pointers: the plainest way to unwind. Static: the image holds nothing else but busybox.
 COMPILE = ("gcc", "-Wall", "-Wextra", "-Werror", "-O1", "-fno-omit-frame-pointer", "-fno-inline",
            "-static", "-Wl,--build-id=sha1")
-# What the container runtime starts in a sandbox: the image is the sandbox's, too.
+# The command of a sandbox. Sandboxes use the same image.
 PAUSE = ("/bin/busybox", "sleep", "1000000000")
 
 NAME = re.compile(r"spin_([0-9a-f]{16})_([0-9a-f]{32})_([0-9a-f]{16})")
@@ -39,7 +39,7 @@ def write_archive(path, busybox, directory):
 
 
 def digest(namespace, pod, container):
-    """What the name of a container's function begins with, as 16 hex digits."""
+    """Returns the first part of the name of a container's function: 16 hex digits."""
     value = FNV_OFFSET
     for byte in f"{namespace}/{pod}/{container}".encode():
         value = (value ^ byte) * FNV_PRIME & FNV_MASK
@@ -48,7 +48,8 @@ def digest(namespace, pod, container):
 
 @dataclass(frozen=True)
 class Identity:
-    """What a name says of its container: `uid` is without dashes, `container_id` its first 16 digits."""
+    """A container's identity in the name of its function: `uid` is without dashes, `container_id`
+    has its first 16 digits."""
     digest: str
     uid: str
     container_id: str
@@ -64,5 +65,5 @@ def identity_of(frames):
 
 
 def thread_name(container_digest):
-    """What the kernel calls the thread: all there is of a sample's identity without a stack."""
+    """Returns the kernel's name of the thread. It identifies samples that have no stack."""
     return f"spin_{container_digest[:10]}"

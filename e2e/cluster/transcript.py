@@ -34,7 +34,8 @@ class Step:
     lines: list = field(default_factory=list)
 
     def matches(self, output):
-        """Whether it is all that the document shows. Lines' ends do not count."""
+        """Returns whether it is all that the document shows. Blanks at the ends of lines do not
+        count."""
         came = [line.strip() for line in output.strip().splitlines()]
         rows = [pattern_of(line.strip()) for line in self.lines if SHARE.match(line)]
         pattern = "".join(r"(?:.*\n)*?" if line == ANY_LINES or SHARE.match(line) else

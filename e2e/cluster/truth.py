@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Kubernetes itself says of every container that ever ran: each change of each pod, as `kubectl get
+"""Kubernetes' own record of every container that ever ran: each change of each pod, as `kubectl get
 pods --watch` tells it. Samples are compared with this."""
 
 from dataclasses import dataclass
@@ -79,7 +79,8 @@ class Truth:
                 yield event["object"]
 
     def controllers(self):
-        """What controls each ReplicaSet and Job: {(namespace, kind, name): (kind, name)}."""
+        """Returns the controllers of ReplicaSets and Jobs: {(namespace, kind, name): (kind,
+        name)}."""
         items = self.node.kubectl_json("get", "replicasets,jobs", "--all-namespaces")["items"]
         return {(item["metadata"]["namespace"], item["kind"], item["metadata"]["name"]):
                 controller_of(item) for item in items}
@@ -98,7 +99,7 @@ class Truth:
 
 
 def pod_resource(item, controllers):
-    """What the resources of all its containers have in common. A static pod's uid is not what the API
+    """Returns the attributes that all its containers share. A static pod's uid is not what the API
     server calls its image of it, but the hash of its file, which the kubelet and cgroups go by."""
     metadata = item["metadata"]
     resource = {"k8s.namespace.name": metadata["namespace"], "k8s.pod.name": metadata["name"],

@@ -38,7 +38,7 @@ def fetch_kernel():
 
 
 class Guest:
-    """What a test needs of it: node_name, log(), start() with what is imported into its containerd.
+    """The guest, for a test: node_name, log(), start() with what is imported into its containerd.
     `paranoid` is its kernel.perf_event_paranoid; DEBIAN_PARANOID is what its kernel begins with."""
 
     def __init__(self, node, paranoid=PARANOID):

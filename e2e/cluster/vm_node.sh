@@ -15,7 +15,7 @@ say() {
 
 say "Linux $(uname -r), perf_event_paranoid $(cat /proc/sys/kernel/perf_event_paranoid)"
 echo "$PARANOID" >/proc/sys/kernel/perf_event_paranoid
-# What systemd gives to container runtimes.
+# The limits that systemd gives to container runtimes.
 ulimit -n 1048576
 mkdir -p /run/tmp /run/containerd /var/lib/kubelet/manifests
 # The kubelet hands its mounts on to containers.

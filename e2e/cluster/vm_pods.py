@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runs on the guest: an agent as a DaemonSet, with what docs/kubernetes.md says that it needs and
-no more, and pods that spin."""
+"""The pods on the guest: an agent as a DaemonSet, with what docs/kubernetes.md says that it needs
+and no more, and pods that spin."""
 
 import re
 
@@ -14,8 +14,8 @@ NAME = "flamelet"
 CAPABILITIES = ("BPF", "PERFMON", "SYS_PTRACE", "DAC_READ_SEARCH", "CHECKPOINT_RESTORE", "SYSLOG")
 LISTEN = "127.0.0.1:9091"
 LIBRARY = re.compile(r"(/\S+) \(0x[0-9a-f]+\)")
-# What an init system or another runtime does in a container: a cgroup in the container's own. A
-# privileged container has no cgroup namespace of its own, and so it sees where that is.
+# A cgroup as an init system or another runtime makes it in a container: a cgroup in the container's
+# own. A privileged container has no cgroup namespace of its own, and so it sees where that is.
 NESTED = ("own=/sys/fs/cgroup$(busybox cut -d: -f3 /proc/self/cgroup) && busybox mkdir $own/nested && "
           "echo 0 >$own/nested/cgroup.procs && exec /bin/spin 8")
 
@@ -62,14 +62,14 @@ def placed_on(node_name):
 
 
 def early(namespace, node_name):
-    """What is there before the agent is."""
+    """Returns the pods that start before the agent."""
     spec = manifests.pod_spec(manifests.container("old", 8), **placed_on(node_name))
     return manifests.as_text(manifests.make_namespace(namespace),
                              manifests.controller("Deployment", "old", spec, namespace))
 
 
 def scenario(namespace, node_name):
-    """What the agent sees coming: each of another depth in the tree of cgroups."""
+    """Returns the pods that start after the agent, each at another depth of the tree of cgroups."""
     place = placed_on(node_name)
     burstable = {"requests": {"cpu": "50m", "memory": "16Mi"}}
     guaranteed = {"cpu": "100m", "memory": "32Mi"}

@@ -48,7 +48,7 @@ def answers(http, code="INTERNAL", **fields):
 ROWS = (
     Row("ok", TRANSPORTS, (OK,)),
     Row("ok without compression", TRANSPORTS, (OK,), options=("--otlp-compression", "none")),
-    # Whether the pprof inside says the same is for tests/conformance, which sees the body.
+    # tests/conformance sees the body and checks that the pprof inside has the same samples.
     Row("ok with pprof inside", OTLP, (OK,), options=("--otlp-original-payload", "pprof")),
     Row("reset in the middle of the request", TRANSPORTS, (), cut_bytes=4000, file="large"),
     Row("reset instead of an answer", TRANSPORTS, (RESET,)),

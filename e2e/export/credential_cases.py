@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a receiver knows us by, in files that are renewed, broken or away while we run."""
+"""Credentials in files that are replaced, invalid or missing while the program runs."""
 
 import functools
 import os
@@ -8,7 +8,7 @@ import time
 from exports import check_all_in, check_receiver
 from fault_server import TRANSPORTS, Receiver
 
-# What Grafana Cloud wants: the instance and a token, in base64.
+# Grafana Cloud's form: the instance and a token, in base64.
 OLD = "Basic MTIzNDU2OmdsY19vbGQ="
 NEW = "Basic MTIzNDU2OmdsY19uZXc="
 OPTIONS = {"token": "--otlp-token-file", "header": "--otlp-header-file"}

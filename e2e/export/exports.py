@@ -20,7 +20,7 @@ SLACK_S = 0.05
 
 @dataclass
 class Report:
-    """What became of the samples."""
+    """Result of one run: where the samples ended."""
     status: int
     stderr: str
     counts: dict
@@ -45,7 +45,7 @@ class Export:
     def __init__(self, binary, files, receiver, *options):
         command = [binary, "export", *files, "--json", "--otlp-endpoint", receiver.endpoint(),
                    *PROTOCOLS[receiver.transport], *options]
-        # Whose machine it is does not matter.
+        # Leaves out what the user of this machine has configured.
         environment = {name: value for name, value in os.environ.items()
                        if not name.startswith("OTEL_") and not name.lower().endswith("_proxy")}
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, text=True,

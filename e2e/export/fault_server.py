@@ -44,7 +44,7 @@ MAX_GRPC_BYTES = 4 << 20
 
 @dataclass(frozen=True)
 class Answer:
-    """What becomes of one request, over either protocol."""
+    """Answer to one request, for all protocols."""
     http: int = 200
     grpc: str = "OK"
     message: str = ""
@@ -138,7 +138,7 @@ class Receiver:
                 for earlier, later in zip(self.requests, self.requests[1:])]
 
     def repeated(self):
-        """Those that had been taken before."""
+        """Returns the requests that had been taken before."""
         seen, repeated = set(), []
         for request in self.taken():
             if request.digest in seen:
@@ -302,7 +302,7 @@ class GrpcServer:
         self.server.stop(grace=0).wait()
 
     def service(self, details):
-        """What grpc asks for each call."""
+        """Called by grpc for each call."""
         if details.method != GRPC_METHOD:
             return None
         return grpc.unary_unary_rpc_method_handler(self.export)

@@ -32,7 +32,8 @@ JOBS = 8
 
 
 class Context:
-    """What a case works with: its own directory and queue, and what all share."""
+    """What a case uses: a directory and a queue of its own, and the recordings and certificates of
+    all cases."""
 
     def __init__(self, shared, number):
         self.binary, self.recordings, self.certificates = shared

@@ -32,7 +32,7 @@ UP_S = 5
 OUTAGE_S = 60
 WARM_S = 10         # of the outage, when memory is measured first
 SETTLE_S = 4        # until what was merged is on disk
-# What samples of one program, some queue entries and a busy machine may add.
+# Allowed growth, for samples of one program, some queue entries and a busy machine.
 GROWTH_MB = 16
 # Of what has waited one request a second, half to one and a half, and what is made meanwhile.
 WINDOW_S = 10
@@ -153,7 +153,7 @@ def run_again(binary, directory, receiver, before):
     nr_taken, nr_repeated = receiver.nr_samples()
     nr_sent = sent + counters["export_samples_sent"]
     print(f"receiver: {nr_taken} samples, {nr_repeated} of them twice; sent: {nr_sent}")
-    # What was under way when the receiver went may have been taken without an answer.
+    # The receiver may have taken a request without answering it, when it went away.
     if nr_taken - nr_repeated != nr_sent:
         faults.append(f"the receiver has {nr_taken - nr_repeated} samples, not {nr_sent}")
     return faults

@@ -19,7 +19,7 @@ SMALL_QUEUE = "1M"
 
 
 def queue_files(directory):
-    """What waits, oldest first."""
+    """Returns the files of queued requests, oldest first."""
     return sorted(os.path.join(parent, name) for parent, _, names in os.walk(directory)
                   for name in names if name.endswith(".spool"))
 
@@ -77,7 +77,7 @@ def never_answers(context, transport):
 
 
 def without_directory(context, transport):
-    """What waits in memory alone is lost at the end, and counted."""
+    """Requests that wait in memory only are lost and counted when the program ends."""
     with Receiver(transport) as receiver:
         receiver.start()
         report = context.export(["small"], receiver, *SHORT).finish()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is sent: a profile that `flamelet record` took of a busy program, and what is made of it."""
+"""The files to send: a profile of a busy program by `flamelet record`, and larger profiles made
+from it."""
 
 import gzip
 import os

@@ -267,7 +267,7 @@ def moving_cases():
 
 
 def seen_cases():
-    """What stopped, stalled or swelled the agent before."""
+    """Attacks that stopped, stalled or swelled the agent before."""
     names, cfi = name_bombs.files(), cfi_bombs.CFI
     made = [
         Case("1 JSON with a 503, beside a kubelet", seconds=8, options=both(

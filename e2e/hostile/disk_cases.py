@@ -155,7 +155,7 @@ def through_link(stage):
 
 
 def planted_below(stage):
-    """What the queue will be called below it has another owner."""
+    """The directory that the queue will use below it belongs to another user."""
     path = f"{stage.directory}/below"
     os.mkdir(path, 0o700)
     run_first_agent(stage, ["--queue-dir", path], "its directory is there", lambda: next(os.walk(path))[1])

@@ -129,7 +129,7 @@ def mini(content):
 
 
 def piped(command):
-    """What a shell's command prints."""
+    """Returns the output of a shell command."""
     return subprocess.run(["sh", "-c", command], stdout=subprocess.PIPE, check=True).stdout
 
 

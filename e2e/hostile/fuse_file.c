@@ -147,7 +147,7 @@ static bool is_mapper(uint32_t pid)
 	return len > 0 && strncmp(name, "mapper\n", (size_t)len) == 0;
 }
 
-/* Whether a request is to be answered, after what its sender has deserved. */
+/* Returns whether to answer a request, after the delay that the mode asks for. */
 static bool is_answered(const struct request *request, const char *how)
 {
 	if (request->head.opcode != FUSE_READ || is_mapper(request->head.pid))

@@ -60,7 +60,7 @@ int main(int argc, char **argv)
 
 	char *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 			   -1, 0);
-	/* What the kernel shows as the command line: the pages above the first frame. */
+	/* The kernel shows this memory as the command line: the pages above the first frame. */
 	uintptr_t arguments = (uintptr_t)argv[argc - 1] & ~(PAGE_BYTES - 1);
 
 	if (stack == MAP_FAILED || hold(fd, (uintptr_t)stack, STACK_BYTES) < 0)

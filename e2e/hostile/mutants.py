@@ -96,7 +96,7 @@ class Elf:
         names_at = self.sections[self.names][4]
         self.section_names = [content[names_at + section[0]:].split(b"\0", 1)[0].decode()
                               for section in self.sections]
-        # Those that a profiler reads.
+        # The sections that a profiler reads.
         self.read = [section for section, name in zip(self.sections, self.section_names)
                      if name in READ and section[1] != NOBITS and section[5] > 0]
 
@@ -226,7 +226,7 @@ class Programs:
         return bytes(elf.content), at
 
     def write(self, kind, seed, path):
-        """What mapper.c needs to run it."""
+        """Returns what mapper.c needs to run the file."""
         content, at = self.mutant(kind, seed)
         with open(path, "wb") as file:
             file.write(content)

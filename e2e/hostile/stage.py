@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the trial takes place: an agent in a memory cgroup, a victim and a hostile user in cgroups of their own, and
-a receiver that does its work. Whatever is started ends with the stage."""
+"""The stage of a trial: an agent in a memory cgroup, a victim and a hostile user in cgroups of
+their own, and a receiver that does its work. Whatever is started ends with the stage."""
 
 import contextlib
 import ctypes

@@ -162,7 +162,8 @@ class Trial:
 
     @staticmethod
     def judge_samples(receiver, wanted, result):
-        """What came of the hostile programs, and whether all of it can be shown."""
+        """Checks that samples of the hostile programs arrived, and that all their text is
+        printable."""
         if wanted:
             result.reached = str(sum(receiver.nr_by_thread[name] for name in wanted))
             missing = [name for name in wanted if not receiver.nr_by_thread[name]]

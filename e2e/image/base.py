@@ -11,7 +11,7 @@ import host
 SUITE = "bookworm"
 SECONDS = 900
 KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
-# What makes it "slim".
+# The files that a "slim" image leaves out.
 DPKG_SETTINGS = """path-exclude /usr/share/doc/*
 path-include /usr/share/doc/*/copyright
 path-exclude /usr/share/man/*

@@ -47,7 +47,7 @@ class Builder:
         fcntl.flock(self.lock, fcntl.LOCK_EX)
         if os.path.isdir(self.storage) and size_of(self.storage) > MAX_STORAGE_BYTES:
             self.remove_storage()
-        # What a build left that was killed.
+        # Removes what a killed build left behind.
         self.buildah("rm", "--all")
         return self
 

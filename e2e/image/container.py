@@ -14,7 +14,7 @@ import host
 REPOSITORY = "flamelet.test/flamelet"
 TAG = "e2e"
 CAPABILITIES = ("BPF", "PERFMON", "SYS_PTRACE", "DAC_READ_SEARCH", "CHECKPOINT_RESTORE", "SYSLOG")
-# What containerd gives by itself.
+# The capabilities that containerd grants by default.
 DEFAULT_CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FSETID", "FOWNER", "MKNOD", "NET_RAW", "SETGID", "SETUID",
                         "SETFCAP", "SETPCAP", "NET_BIND_SERVICE", "SYS_CHROOT", "KILL", "AUDIT_WRITE")
 STOP_SECONDS = 15

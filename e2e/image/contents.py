@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is in an image: read from an OCI archive, or from the directory that it is made of, and judged. Every check
-returns the list of what is wrong."""
+"""Reads the contents of an image from an OCI archive, or from the directory that it is made of, and
+judges them. Every check returns the list of what is wrong."""
 
 from dataclasses import dataclass
 import hashlib

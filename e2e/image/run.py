@@ -110,7 +110,7 @@ def check_privileges(pid):
 
 
 def check_mapped(pid, image):
-    """What it has loaded in the end, by dlopen() as well, is of the image."""
+    """All files that it has loaded in the end, also by dlopen(), belong to the image."""
     paths = set(re.findall(r"r-xp .* (/\S+)$", host.read_text(f"/proc/{pid}/maps"), re.MULTILINE))
     faults = [f"it has mapped {path}" for path in paths if path not in image.files()]
     return faults if len(paths) > 10 else [f"it has mapped but {paths}"]

@@ -8,14 +8,16 @@ import os
 TOLERANCE = 0.10
 TOTAL_TOLERANCE = 0.05
 
-# How the first stacks of a process end, until its code is known, and those in execve(2) and exit(2).
+# Last frames of a process's first stacks, before its code is known, and of stacks in execve(2) and
+# exit(2).
 NOT_WHOLE = ("[process not known yet]", "[unwind table not loaded yet]", "[stack unreadable]")
 MANY_SAMPLES = 100
 WHOLE_SHARE = 0.8
 
 
 def samples_of(samples, workload):
-    """Those in the hot function, and those of the thread of that name whose stack is not known yet."""
+    """Returns the samples in the hot function, and those of its thread whose stack is not known
+    yet."""
     return [sample for sample in samples
             if workload.hot in sample.frames or sample.attributes.get("thread.name") == workload.hot]
 
@@ -29,13 +31,13 @@ def expected_count(workload, hz):
 
 
 def allowed_error(expected):
-    """Which slice of CPU time a sample falls into is partly chance: below 900 samples, that alone
+    """The number of samples is partly chance: below 900 samples, that alone
     exceeds the tolerance now and then in one of two dozen containers."""
     return max(TOLERANCE * expected, 3 * math.sqrt(expected))
 
 
 def resource_faults(sample, resource):
-    """How the sample's resource differs from the one it must have."""
+    """Lists the differences between the sample's resource and the one it must have."""
     return [f"{key} is {sample.resource.get(key)!r}, not {value!r}"
             for key, value in resource.items() if sample.resource.get(key) != value]
 

@@ -97,7 +97,8 @@ class Collector:
         return host.accepts_connections(self.port)
 
     def samples(self):
-        """Those received since the last start; only after stop() the last ones are surely there."""
+        """Returns the samples received since the last start. The last ones are complete only after
+        stop()."""
         return profiles.read_samples(host.read_text(self.outputs[-1]))
 
     def arrivals(self):

@@ -20,7 +20,7 @@ LATEST_S = 9.0
 STALE_S = 90
 FAULT_S = STALE_S + 12
 ROTATION_S = 20
-# What the body of a kubelet may add to the memory of an agent, whatever its size.
+# Limit of what a kubelet's reply of any size may add to the memory of an agent.
 BODY_MB = 48
 KUBELET_STATES = ("kubelet", "snapshot")
 
@@ -101,7 +101,7 @@ def start_cases(scene, cases, steady):
 
 
 def state_counts(samples, case, workload):
-    """How many samples of a workload on a node are known how well."""
+    """Counts the samples of a workload on a node by their state of identity."""
     counts = Counter()
     for sample in checks.samples_of(on_node(samples, case), workload):
         counts[sample.resource.get("flamelet.identity")] += sample.count
@@ -113,7 +113,7 @@ def on_node(samples, case):
 
 
 def state_resources(scene, case, workload):
-    """What each state says of a workload."""
+    """Returns the attributes that a workload must have, by state of identity."""
     named = scene.pod_list.resource(workload, case.name)
     return {"path": workload.path_resource(case.name), "logs": workload.logs_resource(case.name),
             **{state: {**named, "flamelet.identity": state} for state in KUBELET_STATES}}

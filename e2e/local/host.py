@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs, bounded waits, child processes, cgroups and mounts of the host, for all end-to-end tests.
+"""Programs, bounded waits, child processes, cgroups and mounts of the host, for all end-to-end
+tests.
 
 Deadlines only bound a hang. They are long, so that a busy machine does not fail a test."""
 
@@ -69,7 +70,8 @@ def wait_until(what, condition, seconds=60.0, pause=0.05):
 
 
 def last_faults(check, seconds=60.0, pause=0.5):
-    """Repeats a check until it finds no faults. Returns the faults that it finds at the deadline."""
+    """Repeats a check until it finds no faults. Returns the faults that it finds at the
+    deadline."""
     deadline = time.monotonic() + seconds
     while (faults := check()) and time.monotonic() < deadline:
         time.sleep(pause)
@@ -78,7 +80,8 @@ def last_faults(check, seconds=60.0, pause=0.5):
 
 @contextlib.contextmanager
 def busy_program(*command):
-    """Runs a program that keeps a CPU busy, and yields its pid. An idle machine has nothing to sample."""
+    """Runs a program that keeps a CPU busy, and yields its pid. An idle machine has nothing to
+    sample."""
     with subprocess.Popen(command or ("/bin/sh", "-c", "while :; do :; done"), stdin=subprocess.DEVNULL) as program:
         try:
             yield program.pid

@@ -137,7 +137,7 @@ def replace_file(path, text):
 
 
 def write_log_names(directory, workload):
-    """What a kubelet makes below /var/log when a container starts."""
+    """Creates what a kubelet creates below /var/log when a container starts."""
     pod = workload.pod
     logs = f"{directory}/pods/{pod.namespace}_{pod.name}_{pod.uid}/{workload.container}"
     os.makedirs(logs, exist_ok=True)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings that begin and end when the test wants, not after a time that a busy machine may not give."""
+"""Recordings that begin and end when the test wants, not after a time that a busy machine may not
+give."""
 
 import signal
 

@@ -53,7 +53,7 @@ def run_tests(binary, capture, parts, is_kept):
 
 
 def be_uninterruptible():
-    """What was started is taken down to the end."""
+    """Ignores signals, so that the clean-up is not interrupted."""
     signal.alarm(0)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)

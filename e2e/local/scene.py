@@ -101,7 +101,8 @@ class Scene:
                    for sample in self.collector.samples())
 
     def start_agent(self, node, *options):
-        """Waits for the first profile, which needs a busy program: the containers may be idle still."""
+        """Waits for the first profile, which needs a busy program: the containers may be idle
+        still."""
         agent = self.launch_agent(node, *options)
         with host.busy_program():
             self.wait_for_profile(agent, node)
@@ -218,6 +219,6 @@ def end_agent(agent):
 
 
 def counters(agent):
-    """What the agent counted, by its last word."""
+    """Returns the counters of the agent's last log line."""
     return {name: int(value)
             for name, value in re.findall(r"(\w+)=(\d+)", agent.log().split("stopped: ")[-1])}

@@ -81,13 +81,14 @@ def total_cpu_seconds(table):
 
 
 def labels_since(scene, table, since_ns):
-    """Who is in profiles that began then or later."""
+    """Returns the labels of the workloads in profiles that began then or later."""
     samples = [sample for sample in scene.collector.samples() if sample.start_ns >= since_ns]
     return {workload.label for workload in table if checks.samples_of(samples, workload)}
 
 
 def wait_for_others(scene, table, labels):
-    """Waits until a profile has exactly these, and checks that the profiles after it have no others."""
+    """Waits until a profile has exactly these, and checks that the profiles after it have no
+    others."""
     since_ns = time.time_ns()
 
     def is_so():

@@ -20,7 +20,7 @@ LAYOUTS = {
     "conmon": "crio-conmon-{id}.scope",
 }
 NO_RUNTIME = ("crun", "conmon")
-# What says which container it is: without a value where that is not known.
+# Attributes that identify a container. They have no value if the container is not known.
 CONTAINER_KEYS = ("k8s.container.name", "service.instance.id", "k8s.container.restart_count",
                   "container.image.name", "container.image.tags")
 POD_KEYS = ("k8s.namespace.name", "k8s.pod.name", "k8s.pod.uid", "k8s.pod.start_time")
@@ -123,13 +123,13 @@ class Workload:
                 "container.image.name": IMAGES[pod.recording], "container.image.tags": IMAGE_TAG}
 
     def path_resource(self, node_name):
-        """What its cgroup's path alone tells."""
+        """Returns the attributes known from its cgroup's path alone."""
         absent = dict.fromkeys(POD_KEYS + CONTAINER_KEYS)
         return {**absent, "k8s.pod.uid": self.pod.uid, "container.id": self.container_id,
                 "k8s.node.name": node_name, "flamelet.identity": "path"}
 
     def logs_resource(self, node_name):
-        """What the kubelet's log directories tell."""
+        """Returns the attributes known from the kubelet's log directories."""
         names = {key: value for key, value in self.resource(node_name, None).items()
                  if key in ("k8s.namespace.name", "k8s.pod.name", "k8s.pod.uid", "container.id",
                             "k8s.container.name", "k8s.node.name", "service.instance.id")}

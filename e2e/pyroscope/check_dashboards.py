@@ -37,7 +37,7 @@ scrape_configs:
 - job_name: flamelet
   static_configs: [{{targets: ["127.0.0.1:{port}"]}}]
 """
-# What the panels say of one agent that is well.
+# Values that the panels show for one healthy agent.
 WELL = {"Agents": "1", "Gone": "0", "Not sampling": "0", "Lost samples": "0"}
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `flamelet export` makes of Pyroscope's answers, which the stand-in gives; and that it gives them.
+"""Checks how `flamelet export` handles Pyroscope's answers, which the stand-in gives, and that the
+stand-in gives them.
 
     check_standin.py path/to/flamelet
 
@@ -183,7 +184,7 @@ def check_runs(binary, files, directory):
 
 
 def check_return(binary, file, directory):
-    """What a limit kept waiting is delivered by the next run."""
+    """The next run delivers what had to wait because of a limit."""
     path, total = file
     with standins.Standin(burst=1) as standin:
         export(binary, path, standin, "http", "--queue-dir", directory, "--wait", "2s")

@@ -9,7 +9,7 @@ DASHBOARDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../cha
 AGENT, NODE = "flamelet-agent", "flamelet-node"
 ALL = ".*"
 VARIABLE = re.compile(r"\$\{(\w+):regex\}|\$(\w+)")
-# What Grafana escapes for a regular expression.
+# Characters that Grafana escapes in a regular expression.
 SPECIAL = re.compile(r"[\\^$*+?.()|\[\]{}/]")
 
 
@@ -35,7 +35,7 @@ def interpolate(text, values):
 
 
 def check_form(dashboard):
-    """What Grafana would not tell, or only somebody who looks."""
+    """Finds faults that Grafana does not report, or shows only to a person who looks."""
     name, faults = dashboard["title"], []
     numbers = [panel["id"] for panel in dashboard["panels"]]
     if len(numbers) != len(set(numbers)):
@@ -69,7 +69,7 @@ def check_places(dashboard):
 
 
 def variable_values(pyroscope, query, values):
-    """What the plugin of Grafana 11 and later offers for a variable."""
+    """Returns the values that the plugin of Grafana 11 and later offers for a variable."""
     matcher = '{__profile_type__="' + interpolate(query["profileTypeId"], values) + '"}'
     return pyroscope.label_values(query["labelName"], matcher)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Pyroscope 2 makes of a request with profiles: each Profile is converted to a pprof, on its own;
+"""How Pyroscope 2 handles a request with profiles: it converts each Profile to a pprof of its own;
 if one cannot be, all are refused. What was converted is checked against the limits of a tenant, and
 each that is within them is stored, whatever becomes of the others. The limits are the defaults of 2.2."""
 
@@ -70,7 +70,7 @@ class Series:
 
 
 class Bucket:
-    """What may still be pushed, by the converted size."""
+    """How much may still be pushed, by the converted size."""
 
     def __init__(self, burst=BURST_BYTES, rate=BYTES_PER_S):
         self.burst, self.rate = burst, rate

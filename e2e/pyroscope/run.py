@@ -31,7 +31,7 @@ from workloads import Pod, Workload
 WHOLE_SECONDS = 280
 SAMPLING_SECONDS = 12
 PERIOD_NS = 10 ** 9 // scenes.FREQUENCY_HZ
-# How to get there, and what the agent is told for it.
+# The ways to send to a Pyroscope, and the agent's options for each.
 WAYS = {
     "http": ("--otlp-preset", "pyroscope"),
     "grpc": ("--otlp-preset", "pyroscope", "--otlp-protocol", "grpc"),
@@ -72,7 +72,7 @@ def run_agent(stage, way):
 
 
 def wait_for_total(pyroscope, selector, wanted):
-    """What was acknowledged is found a moment later."""
+    """Acknowledged samples are found a moment later."""
     deadline = time.monotonic() + 10
     while pyroscope.flame_graph(selector)[0] != wanted and time.monotonic() < deadline:
         time.sleep(0.2)
@@ -115,7 +115,7 @@ def selections(way, node, table):
 
 
 def check_selections(pyroscope, way, node, table):
-    """What is chosen has its hot functions and no other's."""
+    """A query for one workload finds its hot functions and no other's."""
     problems = []
     for selector, chosen in selections(way, node, table):
         total, names = pyroscope.flame_graph(selector)

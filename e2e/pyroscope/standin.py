@@ -48,7 +48,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Request:
-    """What came, and what became of it."""
+    """One request and its outcome."""
     protocol: str
     verdict: limits.Verdict
     nr_bytes: int

@@ -19,7 +19,7 @@ VERSIONS = (1, 2, 3)
 
 
 class Scene:
-    """What the cases share, taken down at the end."""
+    """The containers and directories that the cases share. Everything is removed at the end."""
 
     def __init__(self, binary, directory):
         self.binary, self.directory = binary, directory

@@ -127,7 +127,7 @@ class Comparison:
                     for line in location.lines if judge.is_named(location)]
 
     def cases(self):
-        """Those that either has a name for, by file."""
+        """Yields, for each file, the cases to which Flamelet or the other program gives a name."""
         addresses = collections.defaultdict(list)
         for *key, address in sorted(self.names, key=str):
             addresses[tuple(key)].append(address)

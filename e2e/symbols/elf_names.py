@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the symbol tables of an ELF file, and of the files with its debug information, say of an address.
-Asked of binutils, so that it is an opinion independent of Flamelet's."""
+"""Reads what the symbol tables of an ELF file, and of the files with its debug information, say of
+an address. Asked of binutils, so that it is an opinion independent of Flamelet's."""
 
 import bisect
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ def without_version(name):
 
 
 class Dump:
-    """What readelf prints of one file."""
+    """The tables of one file, as readelf prints them."""
 
     def __init__(self, path):
         self.segments, self.sections, self.symbols, self.build_id = [], [], [], ""

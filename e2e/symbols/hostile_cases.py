@@ -22,7 +22,7 @@ MOST_SECONDS = 25
 
 
 def peak_bytes(pid):
-    """What a process ever took, or 0 when it is gone."""
+    """Returns the peak of a process's resident memory, or 0 if the process has ended."""
     for line in host.read_text(f"/proc/{pid}/status").splitlines():
         if line.startswith("VmHWM"):
             return int(line.split()[1]) * 1024

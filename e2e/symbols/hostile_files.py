@@ -85,7 +85,7 @@ def write_libraries(directory):
 
 
 def turn_hostile(directory):
-    """What is done to files that run."""
+    """Changes files while they run."""
     os.unlink(f"{directory}/fifo")
     os.mkfifo(f"{directory}/fifo")
     os.truncate(f"{directory}/truncated", 2 * LOOP_OFFSET)

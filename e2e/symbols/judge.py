@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the frames of a program have the names that its files tell."""
+"""Checks that the frames of a program have the names in its files."""
 
 import bisect
 import collections
@@ -115,7 +115,8 @@ def check_calls(load, samples):
 
 
 def wrong_lines(place, tags, first, program):
-    """What is wrong with the source lines of a location. Line 0 is code that the compiler says is of no line."""
+    """Yields faults in the source lines of a location. Line 0 marks code that the compiler assigns
+    to no line."""
     for line in place.lines:
         name = short_name(line.name)
         said = f"{name} at {line.filename}:{line.line}, begins at {line.start_line}"
@@ -158,7 +159,8 @@ def read_functions(path):
 
 
 def function_name(path, functions, address):
-    """What an address without a symbol is called: by where its function begins; by itself where there is none."""
+    """Returns the name of an address without a symbol: the start of its function, or the address
+    itself if it is in no function."""
     start, end = functions[max(bisect.bisect_right(functions, (address, float("inf"))) - 1, 0)]
     return f"{os.path.basename(path)}+{start if start <= address < end else address:#x}"
 

@@ -67,7 +67,8 @@ class Test:
         self.server.wait_for(elf_names.Dump(load.program.path).build_id)
 
     def options(self, group):
-        """Where debug files are, besides beside the programs, and how Flamelet is told."""
+        """Returns options that say where debug files are, and the directories, apart from those of
+        the programs."""
         options, debug_dirs = ["--unwind-cache", f"{self.directory}/rows"], ["/usr/lib/debug"]
         for load in group:
             if load.name == debug_forms.by_build_id.__name__:

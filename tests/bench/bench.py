@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What Flamelet costs, each figure beside a baseline taken in the same run.
+"""Measures the cost of Flamelet, each figure beside a baseline taken in the same run.
 
 usage: bench.py FLAMELET FOLDER [SECTION...]
 

@@ -73,7 +73,7 @@ static uint64_t offset_of(const struct cached_file *file, size_t nth)
 	return file->offset + file->size / PLACES_A_FILE * nth;
 }
 
-/* Whether all is known. */
+/* Asks for all names. Returns whether all of them are known. */
 static bool ask(struct cache_files *cache, const struct cached_files *files)
 {
 	bool is_known = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How fast, and into how much, the unwind tables of files are made: `cfi_bench < PATHS` builds the
- * row table of each ELF file whose path is a line of its input.
+/* Measures the time to make the unwind tables of files, and their size: `cfi_bench < PATHS` builds
+ * the row table of each ELF file whose path is a line of its input.
  *
  * The baseline is elfutils (libdw) on the same files, in two parts:
  *	- dwarf_next_cfi() over .eh_frame: finds where each entry begins and ends, and nothing more;

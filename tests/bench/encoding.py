@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What it takes to encode a profile for its way out, beside pprof and the official encoders."""
+"""Measures the encoding of a profile for export, beside pprof and the official encoders."""
 
 import gzip
 import os

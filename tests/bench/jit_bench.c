@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What lists of functions cost that JIT compilers write:
+/* Measures the cost of the lists of functions that JIT compilers write:
  *
  *	jit_bench FLAMELET	a perf map and a jitdump of 10 MB each, as node writes them, and one line more
  *
@@ -200,7 +200,7 @@ static int measure(struct worker_client *client, enum jit_source_kind kind,
 	return 0;
 }
 
-/* What one more line in a second costs. */
+/* Measures the cost of one more line per second. */
 static int measure_growth(struct worker_client *client)
 {
 	const struct file_identity identity = { .inode = 1 };

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runs in a benchmark: loads, the agent with a place to send to, perf."""
+"""The processes of a benchmark: loads, the agent with a destination, perf."""
 
 import http.server
 import os

@@ -39,7 +39,7 @@ static bool read_headers(int fd, Elf64_Ehdr *header, Elf64_Phdr segments[static 
 	return pread(fd, segments, (size_t)len, (off_t)header->e_phoff) == len;
 }
 
-/* Whether at least one segment was mapped. */
+/* Maps a file. Returns whether at least one segment was mapped. */
 static bool map_file(const char *path)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What processes, BPF programs and BPF maps cost, as the kernel tells it."""
+"""Reads the cost of processes, BPF programs and BPF maps from the kernel."""
 
 import http.client
 import os
@@ -101,7 +101,7 @@ def fdinfo(pid, fd):
 
 
 def bpf_objects(pid):
-    """What the kernel tells of each BPF program and map that the process holds, from its fdinfo."""
+    """Returns the fdinfo of each BPF program and map that the process holds."""
     for fd in os.listdir(f"/proc/{pid}/fdinfo"):
         try:
             yield fdinfo(pid, fd)
@@ -146,7 +146,7 @@ class BpfStats:
 
 
 class Metrics:
-    """What the agent counts, at the Unix socket of its --listen."""
+    """Reads the agent's metrics from the Unix socket of its --listen."""
 
     def __init__(self, path):
         self.path = path

@@ -9,14 +9,14 @@ sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../
 # pylint: disable=wrong-import-position
 import host
 
-# What is printed: version 2's file or line of memory.stat, version 1's.
+# The figures to print: version 2's file or line of memory.stat, and version 1's.
 FILES = {"peak": ("memory.peak", "memory.max_usage_in_bytes"), "now": ("memory.current", "memory.usage_in_bytes")}
 LINES = {"anon": ("anon", "rss"), "file": ("file", "cache"), "kernel": ("kernel", None)}
 KERNEL_V1 = "memory.kmem.usage_in_bytes"
 
 
 def find_parent():
-    """Where the memory controller is mounted, and whether that is version 1."""
+    """Returns the mount point of the memory controller, and whether it is of version 1."""
     v1, v2 = host.cgroup_mounts()
     for mount in v1:
         if os.path.exists(f"{mount}/memory.usage_in_bytes"):

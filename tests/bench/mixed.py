@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a sample costs on loads of several languages, many processes and many files, by part, beside perf in the same run."""
+"""Measures the cost of a sample on loads of several languages, many processes and many files, by
+part, beside perf in the same run."""
 
 import subprocess
 import tempfile
@@ -22,7 +23,7 @@ HEAD = (f"{'load':6} {'Hz':>3} {'samples':>7} {'root %':>6} | {'agent':>6} {'row
 
 
 class Snapshot:
-    """What an agent has cost up to now."""
+    """Cost of an agent up to now."""
 
     def __init__(self, agent, metrics):
         self.bpf_ns = measure.bpf_run_ns(agent.pid)

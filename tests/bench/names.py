@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What names cost: runs symbol_bench, and watches the memory of it and of its worker."""
+"""Measures the cost of names: runs symbol_bench, and watches its memory and that of its worker."""
 
 import glob
 import os

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What it takes to encode a busy node's profile (otlp_load.h), all resources in one request.
+/* Measures the encoding of a busy node's profile (otlp_load.h), all resources in one request.
  *
  *	otlp_bench BODY		a line a form: name, bytes a sample raw, gzip'ed, ns of CPU time a sample to encode, to compress;
  *				then the number of samples. The OTLP request goes to BODY.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an agent sends, window by window, decoded with Google's own protobuf library."""
+"""Decodes what an agent sends, window by window, with Google's own protobuf library."""
 
 import collections
 from dataclasses import dataclass, field

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a sample costs by either way of capturing it, beside perf, which copies stacks to a file."""
+"""Measures the cost of a sample by both capture backends, beside perf, which copies stacks to a
+file."""
 
 import os
 import time

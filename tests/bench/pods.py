@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What identity costs: which samples are not taken, the kubelet's answers, and how soon a container has its names."""
+"""Measures the cost of identity: excluded samples, the kubelet's answers, and how soon a container
+has its names."""
 
 import contextlib
 import json
@@ -154,7 +155,7 @@ def measure_excluded(flamelet, deep, standin, container, unit):
 
 
 def print_excluded(flamelet, folder):
-    """Where all is excluded no other process of the machine counts for more."""
+    """All cgroups are excluded, so that no other process of the machine adds to the cost."""
     items = list(make_items(1))
     container, unit = next(container_cgroups(items)), "/system.slice/fl-bench.service"
     with Cgroups() as cgroups, node(items) as (standin, _):

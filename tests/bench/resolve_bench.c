@@ -116,7 +116,7 @@ static double per_place(uint64_t ns, size_t nr)
 	return (double)ns / (double)nr;
 }
 
-/* Those from debug information. */
+/* Counts the names from debug information. */
 static size_t count_lines(const struct symbol_frames *frames)
 {
 	size_t nr_lines = 0;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How soon an agent that starts on a busy machine names what it samples, and what its start costs."""
+"""Measures how soon an agent that starts on a busy machine names what it samples, and the cost of
+its start."""
 
 import contextlib
 import os
@@ -78,12 +79,14 @@ def many_processes(folder):
 
 
 class Judge:
-    """Whether a frame without a name could have one, by binutils. Before a file is read its frames have file
-    offsets, which are no virtual addresses in programs that are not position-independent."""
+    """Decides by binutils whether a frame without a name could have one. Before a file is read its
+    frames have file offsets, which are no virtual addresses in programs that are not
+    position-independent."""
 
     def __init__(self, folder):
         self.folder, self.files = folder, {}
-        # Where the root directory of the first process cannot be read the agent finds no separate debug files.
+        # If the agent cannot read the root directory of the first process, it finds no separate
+        # debug files.
         self.debug_dirs = (DEBUG_DIR,) if os.path.isdir(f"/proc/1/root{DEBUG_DIR}") else ()
 
     def has_symbol(self, path, address):

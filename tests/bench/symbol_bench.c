@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What names cost:
+/* Measures the cost of names:
  *
  *	symbol_bench resolve FLAMELET PATH...		an address, first and again
  *	symbol_bench tables < PATHS			the tables of functions of many files

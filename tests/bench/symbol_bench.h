@@ -9,7 +9,7 @@
 
 #define SYMBOL_BENCH_MAX_PATH 4096
 
-/* What an address costs, first and again, in each of these files. */
+/* Measures the cost of an address in each of these files, the first time and again. */
 int resolve_bench(const char *flamelet, char *const *paths, int nr_paths);
 
 /* The tables of all files whose paths are lines of the input, kept in memory: ours, libdwfl's. */

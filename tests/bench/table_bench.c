@@ -57,7 +57,7 @@ static void symbol_file_done(struct symbol_file *file)
 	elf_reader_done(&file->reader);
 }
 
-/* What each source has to say, without making a table of it. */
+/* Counts what each source has, without making a table of it. */
 static void count_sources(int fd)
 {
 	_cleanup_(symbol_file_done) struct symbol_file file = { .reader.fd = -EBADF,

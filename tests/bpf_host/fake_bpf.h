@@ -26,7 +26,7 @@ struct vma_walk *fake_walk(uint32_t asker);
 /* User memory that can be read: a copy of `data`. Regions may touch, but do not overlap. */
 void fake_add_memory(uint64_t address, const void *data, size_t len);
 
-/* Whether all of that is read, or only what a copy of the stack has: from the stack pointer on. */
+/* Returns true if only the bytes of a copy of the stack can be read: from the stack pointer on. */
 bool fake_reads_copy_only(void);
 
 /* Copies bytes into the arena, and makes the chunks they are in. */
@@ -36,10 +36,10 @@ void fake_set_table(uint32_t slot, uint32_t unit);
 uint32_t fake_table_used(uint32_t slot);
 void fake_set_clock(uint32_t used); /* what tables are marked with */
 
-/* Which slot the agent wrote for what mappings know a file by. */
+/* Sets the slot of a file, by the key that mappings have, as the agent does. */
 void fake_set_file(const struct file_key *key, uint32_t slot);
 
-/* What the agent wrote into `processes`; how it is now (-1: no entry); and how often the
+/* Set an entry of `processes` as the agent does; read it (-1: no entry); and count how often the
  * unwinder asked. */
 void fake_bind(uint32_t pid, uint64_t binding);
 int64_t fake_binding(uint32_t pid);

@@ -18,7 +18,7 @@ enum fake_tree {
 	FAKE_RBTREE,
 };
 
-/* How inodes have their change time, in the order of the kernel's history. */
+/* Forms of an inode's change time, in the order of the kernel's history. */
 enum fake_times {
 	FAKE_I_CTIME,
 	FAKE_UNDERSCORE_CTIME,
@@ -35,7 +35,7 @@ struct fake_vma {
 
 /* A task with an address space; `root` is the tree's root entry, or the root's mapping. */
 void fake_mm_set(enum fake_tree kind, uint64_t root);
-/* How often its mappings have changed. */
+/* Sets the number of changes of its mappings. */
 void fake_mm_set_changes(uint32_t nr);
 void fake_mm_set_times(enum fake_times times);
 
@@ -50,7 +50,7 @@ uint64_t fake_maple_arange(uint64_t address);
 void fake_mm_add_vma(uint64_t address, const struct fake_vma *vma, uint64_t left, uint64_t right);
 void fake_mm_add_foreign_vma(uint64_t address, const struct fake_vma *vma);
 
-/* What mappings know the file of an inode by. */
+/* Returns the key by which mappings know the file of an inode. */
 struct file_key fake_file_key(uint64_t inode);
 
 /* Reads a recording of record_vmas.c. */

@@ -32,7 +32,7 @@ static size_t max_len;
 static const uint8_t *chain;
 static size_t nr_chain;
 
-/* What must be cleared. */
+/* The reset clears everything below these ends. */
 static size_t arena_end;
 static size_t slots_end;
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the local unwinder has beside what fake_bpf.h shows of it. */
+/* The parts of the local unwinder that fake_bpf.h does not show. */
 #ifndef TESTS_BPF_HOST_LOCAL_BPF_H
 #define TESTS_BPF_HOST_LOCAL_BPF_H
 
 #include "unwind/local_unwinder.h"
 
-/* What the last unwind returned. */
+/* Result of the last unwind. */
 extern bool local_bpf_asks;
 
 /* Valid until the reset. */
@@ -18,7 +18,7 @@ void local_bpf_forget_rules(void);
 /* Copies have at most so many bytes; those that have as many are cut. */
 void local_bpf_cut(size_t len);
 
-/* What the kernel found by frame pointers; borrowed until the reset. */
+/* The frames that the kernel found by frame pointers; borrowed until the reset. */
 void local_bpf_set_chain(const void *addresses, size_t nr);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What record_vmas.c asks, and what record_vmas.bpf.c answers. */
+/* Requests of record_vmas.c, and the answers of record_vmas.bpf.c. */
 #ifndef TESTS_BPF_HOST_RECORD_VMAS_H
 #define TESTS_BPF_HOST_RECORD_VMAS_H
 

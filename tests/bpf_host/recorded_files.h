@@ -24,7 +24,7 @@ size_t recorded_slot(const char *path);
 
 void recorded_files_write(FILE *out);
 
-/* What the other half of the writer needs too. */
+/* Also used by the other half of the writer. */
 char *recorded_name(const char *name);
 const char *recorded_base_name(const char *path);
 void recorded_hex(FILE *out, const uint8_t *data, size_t len);

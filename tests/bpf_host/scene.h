@@ -84,7 +84,7 @@ void scene_check(int result, const uint64_t *frames, size_t nr_frames);
 	scene_check(result, (uint64_t[]){ __VA_ARGS__ },                                           \
 		    sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
 
-/* Whether a register's value is known where unwinding ended. */
+/* Returns whether a register's value is known at the frame where unwinding ended. */
 bool scene_knows(enum unwind_register reg);
 
 #endif

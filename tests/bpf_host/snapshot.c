@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-/* What is left of a line. */
+/* The rest of a line. */
 struct words {
 	const char *cursor;
 	const char *end;

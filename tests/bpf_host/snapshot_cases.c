@@ -62,7 +62,7 @@ static long add_numbers(long a, long b)
 	return a + b;
 }
 
-/* What is called through a pointer that might change is neither inlined nor tailored to its
+/* A function called through a pointer that might change is neither inlined nor tailored to its
  * caller. */
 static long (*volatile add)(long, long) = add_numbers;
 

@@ -128,7 +128,7 @@ static int take_frame(Dwfl_Frame *state, void *argument)
 	Dwfl_Module *module;
 	GElf_Addr bias;
 
-	/* Where libdw does not notice the last frame, it goes round and round. */
+	/* If libdw does not notice the last frame, it loops for ever. */
 	if (index == MAX_STACK_FRAMES || !dwfl_frame_pc(state, &frame->address, NULL) ||
 	    frame->address == 0 || dwfl_frame_reg(state, CFI_SP, &frame->sp) != 0)
 		return DWARF_CB_ABORT;

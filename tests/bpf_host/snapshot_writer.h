@@ -16,7 +16,7 @@ Dwfl *snapshot_attach(pid_t pid);
  * are kept, and nothing is said of how the stack goes on; 0: all. */
 void snapshot_take(Dwfl *dwfl, pid_t pid, pid_t tid, size_t max_frames);
 
-/* Whether libdw came as far as this function in the last snapshot; else that is dropped. */
+/* Returns whether libdw reached this function in the last snapshot; if not, drops the snapshot. */
 bool snapshot_reaches(const char *symbol);
 
 /* Writes everything that was taken. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the local unwinder does otherwise than the kernel's: it has a copy of the stack, and
+/* Tests where the local unwinder differs from the kernel's: it has a copy of the stack, and
  * keeps bindings itself. */
 #include "unwind/local_unwinder.h"
 
@@ -29,7 +29,7 @@ static int begin_scene(void **state)
 /* By CFI, by frame pointer (of code without a file), and by CFI again. */
 static const uint64_t six_frames[] = { IN_FUNCTION(1), IN_FUNCTION(2), SCENE_JIT + 16,
 				       SCENE_JIT + 32, IN_FUNCTION(3), IN_ROOT };
-/* How much of the stack must be known for each of them. */
+/* Number of bytes of the stack that each of them needs. */
 static const size_t six_ends[] = { 0, 8, 40, 56, 72, 88 };
 
 static void set_six_frames(size_t nr_words)
@@ -180,7 +180,7 @@ static struct cfi_rule go_rule(void)
 #define OTHER_STACK 0xc000001000ULL /* not copied */
 #define IN_SYSTEMSTACK IN_FUNCTION(3)
 
-/* What Go's runtime has called by systemstack(), on its own stack, at function 1. Its caller is
+/* Go's runtime has called function 1 by systemstack(), on its own stack. Its caller is
  * in function 4. */
 static const uint64_t switched[] = { IN_FUNCTION(1), IN_FUNCTION(2), IN_SYSTEMSTACK,
 				     IN_FUNCTION(4), IN_FUNCTION(5), IN_ROOT };

@@ -31,7 +31,7 @@ static struct cfi_rule record_rule(enum unwind_register reg, int32_t bytes)
 	return rule;
 }
 
-/* What a function's first instruction has, and a function that calls no other. */
+/* The row of a function's first instruction, and of a function that calls no other. */
 static struct cfi_rule leaf_rule(int32_t bytes)
 {
 	struct cfi_rule rule = scene_rule(CFA_REGISTER, CFI_SP, bytes);

@@ -76,8 +76,8 @@ static void another_list_is_searched(void **state)
 	assert_int_equal(unwind_again(), UNWIND_NOT_LOADED);
 }
 
-/* What is in no row goes by frame pointers, which ask what range the caller is in: the frame's
- * own is known again. */
+/* Code without a row is unwound by frame pointers, which ask what range the caller is in: the
+ * frame's own is known again. */
 static void code_without_a_rule_is_not_searched_for_again(void **state)
 {
 	(void)state;

@@ -75,7 +75,7 @@ static void return_address_tells_how_a_stack_ends(void **state)
 	}
 }
 
-/* What the kernel leaves at the stack pointer: uc_flags, uc_link, uc_stack, then the registers. */
+/* The kernel leaves this at the stack pointer: uc_flags, uc_link, uc_stack, then the registers. */
 static void set_signal_frame(const uint64_t *registers, uint64_t ip)
 {
 	static const uint8_t order[] = { CFI_R8,  CFI_R9,  CFI_R10, CFI_R11, CFI_R12, CFI_R13,
@@ -256,7 +256,7 @@ static void function_that_is_entered_by_return_was_not_called(void **state)
 	}
 }
 
-/* Where the CPU is may be a function's first instruction at any time. */
+/* The CPU may be at a function's first instruction at any time. */
 static void first_instruction_of_the_first_frame_was_called(void **state)
 {
 	(void)state;

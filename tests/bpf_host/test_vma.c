@@ -205,7 +205,7 @@ static void entries_that_lead_nowhere_are_refused(void **state)
 	}
 }
 
-/* What is taken out of the tree has itself for a parent. */
+/* A node that is taken out of the tree has itself for a parent. */
 static void dead_node_is_refused(void **state)
 {
 	uint64_t words[MAPLE_NODE_WORDS] = { NODE_A | 6, UINT64_MAX };

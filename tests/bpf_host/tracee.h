@@ -17,8 +17,8 @@ struct tracee_registers {
 
 void tracee_read_registers(pid_t tid, struct tracee_registers *registers);
 
-/* Whether a thread is about to execute a trap, or has just been stopped by one, behind which it
- * then goes on. */
+/* Returns whether a thread is about to execute a trap, or has just been stopped by one,
+ * behind which it then goes on. */
 bool tracee_is_before_trap(pid_t tid, const struct tracee_registers *registers);
 bool tracee_skip_trap(pid_t tid, struct tracee_registers *registers);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program that is recorded (snapshot_cases.c) says to the one that records it
+/* Messages from a recorded program (snapshot_cases.c) to the one that records it
  * (record_snapshot.c). */
 #ifndef TESTS_BPF_HOST_TRAP_H
 #define TESTS_BPF_HOST_TRAP_H

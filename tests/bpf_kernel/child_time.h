@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waits by the CPU time of a child instead of the clock, because a busy machine leaves a child little
- * of its time. */
+/* Waits by the CPU time of a child instead of the clock, because a busy machine leaves a
+ * child little of its time. */
 #ifndef TESTS_BPF_KERNEL_CHILD_TIME_H
 #define TESTS_BPF_KERNEL_CHILD_TIME_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the agent does that stacks be unwound, and nothing else: samples and the side band's
+/* The part of the agent that unwinds stacks, and nothing else: samples and the side band's
  * events are merged in the order of time, and bring the process table, the binder and the
  * unwinder to work. */
 #ifndef TESTS_BPF_KERNEL_SMALL_AGENT_H
@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether that was enough. `process` is the sample's. */
+/* Handles a sample of `process`. Returns whether that was enough. */
 typedef bool (*small_agent_handler)(const struct sample_event *event, struct process *process,
 				    void *data);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What test_unwind.c looks at: the test program itself, started anew with an argument, in functions
- * that are compiled as programs usually are, without frame pointers. Each has a section of its own,
- * so that its bounds are known. */
+/* The process that test_unwind.c samples: the test program itself, started anew with an argument,
+ * in functions that are compiled as programs usually are, without frame pointers. Each has a
+ * section of its own, so that its bounds are known. */
 #ifndef TESTS_BPF_KERNEL_SUBJECT_H
 #define TESTS_BPF_KERNEL_SUBJECT_H
 

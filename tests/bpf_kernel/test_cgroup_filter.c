@@ -209,7 +209,7 @@ static void a_container_is_excluded_by_its_name(void **state)
 	expect_excluded(scene);
 }
 
-/* Whether it is the excluded one is not known before the agent has seen it. */
+/* The agent cannot know whether it is the excluded container before it has seen it. */
 static void a_container_not_seen_yet_is_undecided_where_containers_are_excluded(void **state)
 {
 	static const char *const containers[] = { "proxy" };
@@ -315,7 +315,7 @@ static void a_cgroup_is_included_by_its_path_with_all_below(void **state)
 	assert_int_equal(scene->base.nr_others, 0);
 }
 
-/* What is dead needs no verdict: there is room for others. */
+/* Dead cgroups need no verdict and make room for others. */
 static void the_dead_give_their_verdicts_back(void **state)
 {
 	static const char *const namespaces[] = { "shop" };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the running kernel's mappings know files by (bpf/file_key.bpf.c). */
+/* Tests the keys by which the running kernel's mappings know files (bpf/file_key.bpf.c). */
 #include "capture/bpf/capture_bpf.h"
 #include "unwind/tables/unwind_memory.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the running kernel does with the bindings of processes that fork, call exec and exit. */
+/* Tests in the running kernel what happens to the bindings of processes that
+ * fork, call exec and exit. */
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "bpf/shared/cfi.h"

@@ -28,7 +28,7 @@
 #define LATE_NS (20 * NSEC_PER_SEC) /* on a busy machine */
 #define IO_BYTES ((size_t)64 << 20)
 
-/* What a run saw. */
+/* Counts of one run. */
 struct seen {
 	pid_t wanted; /* samples of this process are looked at, others only counted */
 	uint64_t nr_wanted;

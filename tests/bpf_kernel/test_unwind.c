@@ -210,8 +210,8 @@ static struct watch expect(struct fixture *fixture, const char *expected, enum u
 	return watch;
 }
 
-/* What a process that is not known yet shows first. By perf it is looked at before it is
- * unwound, and what is missing are its tables. */
+/* Returns the first result of a process that is not known yet. With perf, a process is looked at
+ * before it is unwound, and what is missing are its tables. */
 static enum unwind_result first_result(void)
 {
 	return tested_backend == CAPTURE_PERF ? UNWIND_NOT_LOADED : UNWIND_NEW_PROCESS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which backend a test program is about: "perf" as its argument, else BPF. */
+/* The backend that a test program tests: perf if its argument is "perf", else BPF. */
 #ifndef TESTS_BPF_KERNEL_TESTED_BACKEND_H
 #define TESTS_BPF_KERNEL_TESTED_BACKEND_H
 

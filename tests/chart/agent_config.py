@@ -24,7 +24,8 @@ WRITTEN_PATH = re.compile(r"""^(?P<before>(?:[\w-]+: |- )['"]?(?:unix:)?)(?P<pat
 DIRECTORIES = ("cgroup-root", "debug-dir", "debuginfod-cache", "pod-logs", "queue-dir", "unwind-cache")
 # Paths, but not of files.
 OTHERS = ("cgroup",)
-# What the agent says of an option that it passes over. One that it does not take is wrong usage: exit status 2.
+# The agent's message about an option that it ignores. An unknown option is wrong usage: exit status
+# 2.
 COMPLAINTS = re.compile(r"is ignored|is left out")
 
 
@@ -131,7 +132,8 @@ def faults_of(binary, objects, directory):
 
 
 def readable_copy(binary, directory):
-    """Where everybody may run it: a build directory may be in somebody's home."""
+    """Copies the program to where all users may run it: a build directory may be in a home
+    directory."""
     os.chmod(directory, 0o755)
     copy = f"{directory}/flamelet"
     host.run("install", "-m", "755", binary, copy)

@@ -20,7 +20,7 @@ sys.path.insert(1, os.path.join(chart.ROOT, "e2e/pyroscope"))
 # pylint: disable=wrong-import-position
 import dashboards
 
-# What a ConfigMap may have, less some for the rest of the object.
+# The limit of a ConfigMap, less some bytes for the rest of the object.
 BYTES_MAX = 1000 << 10
 
 

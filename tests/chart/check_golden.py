@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the chart makes of each of its values files is what golden/ has: a change of the chart shows
-what it changes in clusters.
+"""Compares what the chart renders from each of its values files with golden/: a change of the chart
+shows what it changes in clusters.
 
     check_golden.py [--chart DIRECTORY] [--write]
 

@@ -18,7 +18,7 @@ TYPO = "zzz"
 
 
 def resolve(schema, node):
-    """What a reference in the same file leads to."""
+    """Returns the definition to which a reference in the same file points."""
     while "$ref" in node:
         target = schema
         for part in node["$ref"].removeprefix("#/").split("/"):
@@ -53,7 +53,7 @@ def with_value(values, path, value):
 
 
 def overlaps(path, others):
-    """Whether one is part of another: they cannot be wrong at once."""
+    """Returns whether one path is part of the other: both cannot be wrong at once."""
     return any(path[:len(other)] == other[:len(path)] for other in others)
 
 
@@ -69,7 +69,7 @@ def batches(cases):
 
 
 def is_named(path, said):
-    """Where the fault is; of a list, the item that is wrong."""
+    """Returns whether the message names the path of the fault; in a list, of the wrong item."""
     place = "/" + "/".join(path)
     return any(f"'{place}{end}" in said for end in ("'", "/"))
 
@@ -82,7 +82,7 @@ def is_missed(path, said):
 
 
 def refusals(subject, cases, helm):
-    """What is wrong with the answer to values that are all wrong."""
+    """Returns faults in the answer to values that are all wrong."""
     values = chart.ENDPOINT
     for path, value in cases:
         values = with_value(values, path, value)

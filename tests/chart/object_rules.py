@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What must be true of everything that the chart makes, whatever its values are. A rule is a
+"""Rules for everything that the chart renders, whatever its values are. A rule is a
 function that takes a Render and yields what is wrong; what a rule allows only if it was asked for,
 it reads from the values."""
 
@@ -46,7 +46,7 @@ class Render:
                 yield "Pod", item["spec"]
 
     def containers(self):
-        """Where it is, the pod and the container."""
+        """Yields each container with its pod, and the place of both in words."""
         for kind, pod in self.pods():
             for container in pod.get("initContainers", []) + pod["containers"]:
                 yield f"{kind}, container {container['name']}", pod, container
@@ -106,13 +106,13 @@ def namespaces(render):
 
 
 def token_seconds(pod):
-    """How long each token that the pod mounts is good for."""
+    """Returns the lifetime of each token that the pod mounts."""
     return [source["serviceAccountToken"].get("expirationSeconds") for volume in pod["volumes"]
             for source in volume.get("projected", {}).get("sources", []) if "serviceAccountToken" in source]
 
 
 def may_ask(render):
-    """Whether the kubelet is asked, whoever grants it."""
+    """Returns whether the agent queries the kubelet, whoever permits that."""
     access = render.values["rbac"]["kubeletAccess"]
     return render.values["kubelet"]["enabled"] and (
         access in ("pods", "proxy") or access == "auto" and render.since(1, 33))
@@ -147,7 +147,8 @@ def rights(render):
 
 
 def host_mounts(render):
-    """What is the node's is read-only, but for the queue and for the one file that allow-perf writes."""
+    """Directories of the node are mounted read-only, except the queue and the one file that
+    allow-perf writes."""
     extra = {volume["name"] for volume in render.values["extraVolumes"]}
     for where, pod, container in render.containers():
         paths = {volume["name"]: volume["hostPath"]["path"] for volume in pod["volumes"]
@@ -225,7 +226,8 @@ def selects(selector, pod_labels):
 
 
 def selectors(render):
-    """What picks pods by labels picks the agent's, and but for the NetworkPolicy not that of `helm test`."""
+    """Selectors of pods match the agent's pods and, except the NetworkPolicy's, not the pod of
+    `helm test`."""
     agents = [item["spec"]["template"]["metadata"]["labels"] for item in render.objects
               if item["kind"] == "DaemonSet"]
     tests = [item["metadata"]["labels"] for item in render.objects if item["kind"] == "Pod"]
@@ -247,8 +249,8 @@ def images(render):
 
 
 def memory_bounds(values):
-    """What the agent (elf_cache.c, unwind tables, exporter.c) and its workers (elf_cache.c, rows_client.h, jit_worker.h,
-    debuginfod.c) may take."""
+    """Yields how much memory the agent (elf_cache.c, unwind tables, exporter.c) and its workers
+    (elf_cache.c, rows_client.h, jit_worker.h, debuginfod.c) may take."""
     names = values["symbols"]["memoryMax"]
     yield from ("56Mi", values["tablesMemoryMax"], f"{byte_count(names) // 4:.0f}")
     yield from ("64Mi", "48Mi", "16Mi", "16Mi")

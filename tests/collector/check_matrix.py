@@ -69,7 +69,8 @@ class Flamelet:
             flamelet_sender.write_large(os.path.join(work, "large.pb.gz")))
 
     def send(self, collector, protocol, file, *options):
-        """Whether all was delivered, and where the samples ended, those places only that have some."""
+        """Returns whether all was delivered, and the number of samples by the place where they
+        ended."""
         status, counts = flamelet_sender.send(self.binary, collector, protocol, file.path, *options)
         places = {**counts["dropped"], "sent": counts["sent"], "queued": counts["queued"]}
         assert counts["pushed"] + counts["restored"] == sum(places.values()), counts
@@ -92,7 +93,7 @@ class Flamelet:
         assert found == (False, {"queued": self.sample.total()}), found
 
     def arrives_later(self, collector, protocol):
-        """What was kept, and the same again."""
+        """Delivers the queued file, and the same file again."""
         found = self.send(collector, protocol, self.sample,
                           "--queue-dir", f"{self.queue}-{protocol}")
         assert found == (True, {"sent": 2 * self.sample.total()}), found

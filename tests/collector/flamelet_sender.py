@@ -54,7 +54,7 @@ class File(PprofFile):
         return sum(sample.value[0] for sample in self.message.sample)
 
     def samples(self):
-        """How often each (attributes, stack of names) occurs."""
+        """Counts the samples by (attributes, stack of names)."""
         counts = collections.Counter()
         for sample in self.message.sample:
             counts[self.attributes(sample), self.names(sample)] += sample.value[0]

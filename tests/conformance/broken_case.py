@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a body with one thing wrong is written down: which rule it breaks, and where that has to be reported.
+"""Describes a body with one fault: the rule that it breaks, and the place where that must be
+reported.
 
 Nothing else may be wrong with it. Who breaks an index takes one that nothing needs, for else what it led to would
 be unused; who adds an element uses it.

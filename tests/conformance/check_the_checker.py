@@ -103,7 +103,7 @@ def check_program():
 
 
 def check_documented():
-    """What the table of attributes says, and what is checked."""
+    """Checks that the rules agree with the table of attributes."""
     keys = attribute_rules.documented()
     missing, unknown = set(attribute_rules.ATTRIBUTES) - keys, keys - set(attribute_rules.ATTRIBUTES)
     assert not missing and not unknown, f"docs/export.md lacks {missing}, has {unknown} besides"

@@ -24,7 +24,8 @@ class Dictionary:
         self.checked = set()            # (attribute, where it was met)
 
     def use(self, table, index, path):
-        """Whether the index leads into the table. An empty table is a violation of its own."""
+        """Returns whether the index is inside the table. An empty table is a violation of its
+        own."""
         length = len(self.tables[table])
         if 0 <= index < length:
             self.used[table].add(index)
@@ -38,7 +39,7 @@ class Dictionary:
         return self.tables[table][index] if self.use(table, index, path) else None
 
     def check_attributes(self, indices, place, path):
-        """What single attributes say, as far as they can be resolved; each once, wherever it is again."""
+        """Checks single attributes, as far as they can be resolved, each once."""
         rows, strings = self.tables["attribute_table"], self.tables["string_table"]
         for i, index in enumerate(indices):
             if (index, place) in self.checked or not 0 < index < len(rows):

@@ -93,7 +93,7 @@ def good_body():
 
 
 def good_pprof():
-    """What good_body() has, as pprof."""
+    """Returns the contents of good_body() as pprof."""
     strings = ["", "samples", "count", "main", "work"]
     profile = schema.pprof().Profile(string_table=strings, time_nanos=TIME_NS,
                                      duration_nanos=DURATION_NS, period=PERIOD_NS)

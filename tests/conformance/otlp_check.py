@@ -30,7 +30,7 @@ def check(body, options=None):
 
 
 def decode(body, report):
-    """What the official decoder makes of it; None where it refuses."""
+    """Decodes a body with the official decoder; returns None if that refuses it."""
     message_class = schema.otlp().ExportProfilesServiceRequest
     try:
         request = message_class.FromString(body)

@@ -64,7 +64,7 @@ def sample_type(profile, dictionary):
 
 
 def stacks(profile, dictionary):
-    """How often each stack of function names occurs, innermost first."""
+    """Counts the stacks of function names, innermost first."""
     tables, counts = dictionary.tables, collections.Counter()
     for sample in profile.samples:
         names = []

@@ -35,7 +35,7 @@ class PprofFile:
                      for index in sample.location_id for line in self.locations[index].line)
 
     def stacks(self, type_and_unit):
-        """How often each stack of names occurs, by the values of one of its types."""
+        """Sums the values of one type by stack of names."""
         types = [(element(self.strings, one.type), element(self.strings, one.unit))
                  for one in self.message.sample_type]
         column, counts = types.index(type_and_unit), collections.Counter()

@@ -22,7 +22,7 @@ TYPES = {
 
 
 def has_reference(value):
-    """Whether a value, or part of it, is an index into the string table."""
+    """Returns whether a value, or part of it, is an index into the string table."""
     kind = value.WhichOneof("value")
     if kind == "array_value":
         return any(map(has_reference, value.array_value.values))

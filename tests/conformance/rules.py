@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a request has to keep to, in one place, and how it is said that it does not."""
+"""All rules for requests, and how a violation is reported."""
 import collections
 
-# Those of the comments in OpenTelemetry's profiles.proto and of its own checker, unless a rule says "ours".
+# The rules come from the comments in OpenTelemetry's profiles.proto and from its own checker,
+# unless a rule says "ours".
 RULES = {
     "decodes": "the body is an ExportProfilesServiceRequest",
     "known-fields": "the body has no field that OTLP does not have",
@@ -72,7 +73,7 @@ Violation.__str__ = lambda self: f"{self.path or 'body'}: {self.text}"
 
 
 class Options:
-    """What is not the same for all senders and receivers."""
+    """Settings that differ between senders or receivers."""
 
     def __init__(self, labels_max=25, samples_max=16000, values_or_times=True):
         self.labels_max = labels_max        # None: any number

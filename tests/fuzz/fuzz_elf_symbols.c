@@ -24,7 +24,7 @@ static void walk(const struct elf_symbols *symbols)
 	}
 }
 
-/* What was made here is what the agent takes. */
+/* The agent must accept what was made here. */
 static void send(const struct elf_symbols *symbols)
 {
 	_cleanup_(elf_symbols_freep) struct elf_symbols *received = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a network worker is asked: it is refused, or its texts end and its parts lie within. */
+/* A request to a network worker: it is refused, or its texts end and its parts lie within it. */
 #include "worker/http_order.h"
 
 #include <stdlib.h>

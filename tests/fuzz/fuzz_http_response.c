@@ -83,7 +83,7 @@ static int count_bytes(void *data, const void *bytes, size_t len)
 	return 0;
 }
 
-/* Whoever uses one takes nothing of it for granted: to libcurl an empty trailer is "\r\n". */
+/* The callers assume nothing about a response: to libcurl an empty trailer is "\r\n". */
 static void check_headers(const struct http_client *client)
 {
 	static const char *const names[] = { "Content-Type", "grpc-status", "grpc-message",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a worker answers that has been taken over by a list of functions. First comes the request,
+/* The reply of a JIT worker that a list of functions has taken over. First comes the request,
  * whose numbers the agent knows. */
 #include "symbol/jit/jit_worker.h"
 

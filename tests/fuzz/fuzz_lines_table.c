@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a worker answers about source lines, and what lies on disk of it: the same bytes. */
+/* A worker's reply about source lines. The files on disk have the same form. */
 #include "symbol/dwarf/lines_table.h"
 #include "symbol/dwarf/lines_unit.h"
 

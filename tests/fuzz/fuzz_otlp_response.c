@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a server answers to an export, read as both kinds of answer. */
+/* A server's reply to an export, read as both kinds of reply. */
 #include "otlp/transport/response.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is found is never longer than the text, and nothing but digits. */
+/* The result is never longer than the text, and has only digits. */
 #include "base/pem.h"
 
 #include "base/cleanup.h"

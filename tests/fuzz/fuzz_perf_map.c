@@ -21,7 +21,7 @@ static void check_name(const char *name, bool is_java)
 		abort();
 }
 
-/* What was written is what an answer may be. */
+/* What was written must be a valid reply. */
 static void check_written(const struct jit_writer *writer, struct jit_functions *functions)
 {
 	_cleanup_(strbuf_done) struct strbuf bytes = strbuf_with_max(2 * MAX_BYTES);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kubelet's worker answers: it is refused, or a pod list as one that was parsed, which is
+/* The reply of the kubelet's worker: it is refused, or a pod list as one that was parsed, which is
  * written as it was read. */
 #include "base/cleanup.h"
 #include "base/utf8.h"

@@ -12,7 +12,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* That of the file in the corpus which is whole. */
+/* The key of the whole file in the corpus. */
 static const struct elf_rows_key key = { .build_id = "abcd", .hash = { 1, 2 } };
 
 static char path[] = "/dev/shm/fuzz_row_cache.XXXXXX";

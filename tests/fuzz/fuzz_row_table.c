@@ -6,7 +6,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Where rules change, and around it. */
+/* Looks up addresses at which rules change, and around them. */
 static void find_at_page(const void *table, uint64_t page)
 {
 	struct cfi_rule rule;

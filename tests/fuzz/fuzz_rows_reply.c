@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a worker answers that makes unwind tables. The first byte says to which request: even, for
+/* The reply of a worker that makes unwind tables. The first byte says to which request: even, for
  * the key; odd, for the table. What is taken must be safe to use. */
 #include "base/cleanup.h"
 #include "tests/unit/support/row_lookup.h"

@@ -20,7 +20,7 @@
 #define FORMAT 7
 #define BODY_MAX_BYTES ((size_t)1 << 20)
 
-/* What follows the first byte where the checksums are to be right. */
+/* Bytes after the first one, for inputs whose checksums must be right. */
 struct claims {
 	uint64_t nr_samples;
 	uint64_t body_bytes;

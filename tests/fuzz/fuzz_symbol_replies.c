@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the symbol worker says of names and fingerprints, as the agent checks it. The first byte
- * tells which, the second how many names were asked for. */
+/* Replies of the symbol worker about names and fingerprints, as the agent checks them. The first
+ * byte tells which, the second how many names were asked for. */
 #include "symbol/elf/elf_fingerprint.h"
 #include "symbol/worker/names_block.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a destination's worker answers: it is refused, or the delivery queue may believe it. */
+/* The reply of a destination's worker: it is refused, or the delivery queue may believe it. */
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "otlp/transport/transport_result.h"

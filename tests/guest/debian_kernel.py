@@ -78,7 +78,7 @@ def executable_kernel(image):
 
 
 class Modules:
-    """Those of a kernel: names as modprobe(8) has them, contents without compression."""
+    """The modules of a kernel, uncompressed, by their names for modprobe(8)."""
 
     def __init__(self, directory):
         self.paths = {os.path.basename(path).split(".ko")[0].replace("-", "_"): path
@@ -139,7 +139,7 @@ def fill(kernel, directory):
 
 
 def fill_anew(kernel):
-    """What an earlier try left that was killed goes as well."""
+    """Removes the directory, and what a killed run left behind."""
     unfinished = f"{kernel.directory()}.unfinished"
     shutil.rmtree(unfinished, ignore_errors=True)
     try:

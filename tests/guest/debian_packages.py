@@ -30,8 +30,8 @@ def complaint(failure):
 
 
 class Packages:
-    """Those of one suite; of backports, with the suite that they are for. `directory` is for what APT keeps, and may
-    be removed afterwards."""
+    """The packages of one suite; for backports, with those of the suite that they extend.
+    `directory` is for what APT keeps, and may be removed afterwards."""
 
     def __init__(self, directory, suite, architecture):
         host.require("apt-get", "apt-cache", "apt-config", "dpkg")
@@ -62,7 +62,8 @@ class Packages:
                 file.write(text)
 
     def run(self, *command, **options):
-        """What APT cannot do is a reason to skip: there is no network, or the suite has gone to the archive."""
+        """Skips the test if APT fails: there is no network, or the suite has moved to the
+        archive."""
         try:
             return host.run(*command, env=self.environment, seconds=SECONDS, **options)
         except (host.Failure, subprocess.TimeoutExpired) as failure:

@@ -124,7 +124,7 @@ class Guest(guests.Guest):
                                shares=(self.build.tree, os.path.dirname(self.directory)))
 
     def write_more(self, has_all):
-        """What arm64_more.sh reads."""
+        """Writes the files that arm64_more.sh reads."""
         oracle = f"{self.build.path}/tests/oracle/unwind/unwind_oracle"
         command = f"{self.build.tree}/tests/oracle/unwind/oracle.py --slow {oracle}" if os.path.exists(oracle) else ""
         programs = f"{self.build.path}/tests/oracle/unwind/{self.case.programs}"
@@ -206,7 +206,7 @@ class Row(rows.Row):
 
 
 class Matrix:
-    """What all guests have in common."""
+    """The build and the kubelet that all guests share."""
 
     def __init__(self, args, directory):
         self.args, self.directory = args, directory

@@ -67,7 +67,7 @@ run_in_container() {
 	exec nice -n 19 chroot "$container_root" "$2" </dev/null >/dev/null 2>&1
 }
 
-# Whether the process has become the program.
+# has_name PID NAME: succeeds if the process has become the program.
 has_name() {
 	read -r comm <"/proc/$1/comm" && [ "$comm" = "$2" ]
 }
@@ -218,7 +218,7 @@ hierarchies=$with_version_1
 start_programs $SOME
 record legacy "$SECONDS_SHORT"
 stop_programs
-# What this architecture's test has besides.
+# Additional steps of this architecture's test.
 if [ -e "$directory/more.sh" ]; then
 	# shellcheck source=/dev/null
 	. "$directory/more.sh"

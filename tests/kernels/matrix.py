@@ -26,7 +26,7 @@ KERNELS = (debian_kernel.Kernel("5.10", "bullseye"), debian_kernel.BOOKWORM, deb
 
 
 class Matrix:
-    """What all guests have in common."""
+    """The programs and the kubelet that all guests share."""
 
     def __init__(self, args, directory):
         self.directory = directory

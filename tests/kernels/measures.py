@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a guest's profiles say, in numbers: how many samples its programs' CPU time makes and how many there are, how
-many stacks are whole, how many frames have a name, and whether each sample has the names of its pod."""
+"""Figures of a guest's profiles: how many samples its programs' CPU time makes and how many there
+are, how many stacks are whole, how many frames have a name, and whether each sample has the names
+of its pod."""
 
 import re
 from dataclasses import dataclass, field
@@ -12,10 +13,10 @@ ROOTS = frozenset(("main", "_start", "start_thread", "_dl_start_user", "runtime.
                    "runtime.rt0_go", "runtime.mcall", "runtime.morestack"))
 # The last frame of a stack that is not whole, as bpf/shared/frames.h says why.
 REASON = re.compile(r"\[[a-z][a-z0-9 -]*\]$")
-# What a process's first stacks are, by which Flamelet learns of it.
+# Last frames of a process's first stacks, by which Flamelet learns of the process.
 EARLY = ("[process not known yet]", "[unwind table not loaded yet]")
-# How a stack ends that its copy does not hold, as docs/capture.md says: the copy is full, or Go's runtime works on
-# another stack.
+# Last frames of a stack whose copy is not complete (docs/capture.md): the copy is full, or Go's
+# runtime works on another stack.
 FULL, OTHER_STACK = "[stack copy too short]", ("runtime.systemstack", "[stack unreadable]")
 NAMELESS = re.compile(r"\+0x[0-9a-f]+$|\[unknown\]|\[anon\]")
 KERNEL_FILE = "[kernel.kallsyms]"

@@ -29,7 +29,7 @@ class Container:
     workload: workloads.Workload
 
     def labels(self):
-        """What its samples must have, as pprof labels."""
+        """Returns the pprof labels that its samples must have."""
         pod = self.workload.pod
         return {"namespace": pod.namespace, "pod": pod.name, "pod_uid": pod.uid, "container": CONTAINER,
                 "container_id": self.workload.container_id, "identity": "kubelet"}

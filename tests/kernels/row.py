@@ -63,11 +63,11 @@ class Row:
 
     @property
     def is_slow(self):
-        """Whether another try may be better."""
+        """Returns whether another try may be better."""
         return bool(self.slow) and not self.wrong
 
     def require_all(self, steps):
-        """That each came to a good end, and the guest to its own."""
+        """Requires that each step succeeded, and that the guest came to its end."""
         for step in steps:
             name, status = step.split(".")[0], self.guest.fact(step)
             self.require(status in ("", "0"), f"{name}: exit {status}: {self.guest.log(name).strip()[-300:]}")
@@ -138,7 +138,7 @@ class Row:
         return " / ".join(self.pods_of(name) for name in PODS)
 
     def path_of(self, name):
-        """What `auto` took."""
+        """Returns the backend that `auto` took."""
         if name not in self.recordings:
             return NOTHING
         found = PATH.search(self.guest.log(name))
@@ -191,7 +191,7 @@ def table(rows):
 
 
 def each(kubelet, row, cases):
-    """What `row` makes of each case, in their order; each is told as soon as it is there."""
+    """Yields the rows of the cases, in order, and prints each as soon as it is there."""
     with kubelet, concurrent.futures.ThreadPoolExecutor(NR_GUESTS) as pool:
         for made in pool.map(row, cases):
             print(made.story(), flush=True)
@@ -208,7 +208,8 @@ def judge(rows):
 
 
 def in_directory(keep, measure):
-    """What `measure` says, which is given a directory for guests: a new one at `keep`, or one that goes afterwards."""
+    """Calls `measure` with a directory for guests: a new one at `keep`, or one that is removed
+    afterwards."""
     if keep:
         os.makedirs(keep)
         return measure(os.path.abspath(keep))

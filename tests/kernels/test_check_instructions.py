@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What check_instructions finds, and what it lets pass."""
+"""Tests which sizes check_instructions rejects, and which it accepts."""
 
 import os
 import tempfile

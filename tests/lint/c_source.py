@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the checks know about C: which files there are, and their text without comments and literals."""
+"""Finds C sources, and reads their text without comments and literals, for the checks."""
 
 import pathlib
 import re

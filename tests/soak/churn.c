@@ -20,7 +20,7 @@
 
 static volatile uint64_t sink;
 
-/* What posix_spawn() wants to be able to write to. */
+/* posix_spawn() takes an argument vector that is not constant. */
 static char burn_mode[] = "burn", burn_ms[] = "2", sleep_mode[] = "sleep";
 
 struct mode {

@@ -47,7 +47,7 @@ CHAIN = ("leaf", "middle", "outer")
 
 @dataclass
 class Bound:
-    """How much more the last window may have than the second one: a share and an amount."""
+    """Limit of the growth from the second window to the last one: a share and an amount."""
     unit: str
     share: float
     amount: float
@@ -140,7 +140,7 @@ def has_all_callers(frames, version):
 
 
 class VersionCheck:
-    """What stacks say of the library's version, against what the thread's name says."""
+    """Compares the library's version in stacks with the version in the thread's name."""
 
     def __init__(self):
         self.problems = {}          # text: samples

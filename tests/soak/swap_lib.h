@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What both versions of the library have. */
+/* Interface of both versions of the library. */
 #ifndef SOAK_SWAP_LIB_H
 #define SOAK_SWAP_LIB_H
 

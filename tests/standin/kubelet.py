@@ -73,7 +73,7 @@ def run_openssl(*args):
 
 
 class Certificates:
-    """What the server shows. All but the first one are made when they are asked for."""
+    """The certificates of the server. All but the first one are made when they are needed."""
 
     def __init__(self, directory, node_name):
         self.directory = directory
@@ -118,7 +118,7 @@ class Certificates:
 
 
 class State:
-    """What tests change while the server runs: all of it lives in files."""
+    """State that tests change while the server runs: all of it is in files."""
 
     def __init__(self, directory, pods):
         self.directory = directory

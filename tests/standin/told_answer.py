@@ -33,7 +33,8 @@ def echo(names, request):
 
 
 def is_known(request, options):
-    """Whether the request carries the credentials; if not they are there from now on."""
+    """Returns whether the request carries the credentials. If not, they are in the file from now
+    on."""
     token = options.get("token")
     wanted = options.get("authorization", f"Bearer {token}")
     if request.get("authorization") == wanted:

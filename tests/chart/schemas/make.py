@@ -54,7 +54,7 @@ def references(schema):
 
 
 def needed_definitions(definitions, schemas):
-    """Those that the schemas refer to, and those that these refer to."""
+    """Returns the definitions to which the schemas refer, directly or through others."""
     needed, waiting = {}, references(list(schemas))
     while waiting:
         name = waiting.pop()

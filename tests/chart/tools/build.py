@@ -34,8 +34,8 @@ CLIENT_GO = re.compile(r"k8s\.io/client-go v0\.(\d+)\.")
 
 
 def stamps(name):
-    """What Helm's own Makefile tells the linker: without it Helm calls itself v3.22, and version 3 of it takes
-    the cluster that it renders for to be Kubernetes 1.20."""
+    """Returns the linker options of Helm's own Makefile: without them Helm calls itself v3.22, and
+    version 3 of it takes the cluster that it renders for to be Kubernetes 1.20."""
     with open(os.path.join(HERE, name, "go.mod"), encoding="utf-8") as file:
         pins = file.read()
     major, version = HELM.search(pins).groups()

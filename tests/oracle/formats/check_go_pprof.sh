@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What Go's pprof tool, a reader written by others, makes of make_profile's profile.
+# Reads make_profile's profile with Go's pprof tool, a reader written by others.
 # usage: check_go_pprof.sh MAKE_PROFILE WORK_DIR
 set -eu
 command -v go >/dev/null || { echo "SKIP: no go"; exit 77; }

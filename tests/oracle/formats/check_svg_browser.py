@@ -105,7 +105,7 @@ def dump_dom(chromium, page, timeout_s):
 
 
 def check_start(chromium, work_dir):
-    """What fails with a page of nothing is no fault of the picture."""
+    """A browser that fails with an empty page is not a fault of the picture."""
     page = pathlib.Path(work_dir, "nothing.svg").resolve()
     page.write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
     _, error = dump_dom(chromium, page, START_TIMEOUT_S)

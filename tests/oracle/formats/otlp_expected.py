@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What otlp_sample.c says, a second time: a line a sample, in the form of otlp_text.h."""
+"""The contents of otlp_sample.c, written a second time: one line per sample, in the form of
+otlp_text.h."""
 
 WEB = ("service.name=web k8s.namespace.name=shop k8s.pod.name=web-0 "
        "k8s.pod.label.note=sm\\xf8rrebr\\xf8d "

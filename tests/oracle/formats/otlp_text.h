@@ -15,7 +15,7 @@
 /* Errors: -EBADMSG when the body is not what we write. */
 int otlp_text(const struct strbuf *body, struct strbuf *out) must_check;
 
-/* What the first profile says of its values: "samples/count cpu/nanoseconds 10000000", "-" for no
+/* Describes the values of the first profile: "samples/count cpu/nanoseconds 10000000", "-" for no
  * period type. */
 int otlp_text_types(const struct strbuf *body, struct strbuf *out) must_check;
 

@@ -79,8 +79,8 @@ def our_cfa(text, registers):
 
 
 def their_place(machine, row, name, cfa, registers):
-    """Where a register is saved: an address; "u": not, or below the stack pointer, where nothing is; None: in a
-    way there is no rule for."""
+    """Returns where a register is saved: an address; "u": not, or below the stack pointer, where
+    nothing is; None: in a way there is no rule for."""
     text = row.places.get(name, "u")
     if text in ("u", "s"):
         return "u"
@@ -97,7 +97,7 @@ def is_at_frame_pointer(machine, row, name):
 
 
 def is_named_place(machine, row, name):
-    """Whether there is a rule for where the register is saved."""
+    """Returns whether a rule exists for where the register is saved."""
     text = row.places.get(name, "u")
     if text == "exp":
         return is_at_frame_pointer(machine, row, name)
@@ -128,7 +128,7 @@ def compare_signal(row, function):
 
 
 def has_rule(machine, row):
-    """Whether a rule can say what the row says, apart from registers that are lost."""
+    """Returns whether a rule can express the row, apart from registers that are lost."""
     cfa = NAMED_CFA.match(row.expressions["cfa"]) if row.cfa == "exp" else row.cfa[:2] not in ("ri", "ra")
     place = row.places["ra"]
     is_near = place[0] == "c" and abs(int(place[1:])) <= machine.max_place
@@ -229,8 +229,8 @@ class Comparison:
                 self.row(function, row, low, end)
 
     def gap(self, start, end):
-        """Where there is no function the rows are those of padding, or derived from code. Go's table does not say
-        where functions end."""
+        """Outside of functions, rows are those of padding, or derived from code. Go's table does
+        not say where functions end."""
         for low, high, ours in self.pieces(start, end):
             if ours.cfa != "NONE" and not self.is_go and high - start > PADDING:
                 self.result.derived += high - low
@@ -273,8 +273,8 @@ def check(machine, rows_dump, path):
 
 
 def commands(machine):
-    """How to build programs: {name: command}. Where the machine is another one, clang takes what else it needs from a
-    cross compiler of GCC."""
+    """Returns the commands that build programs: {name: command}. For another machine, clang takes
+    what else it needs from a cross compiler of GCC."""
     prefix = "" if machine.is_native else machine.compiler_prefix
     target = [] if machine.is_native else [f"--target={prefix[:-1]}"]
     wanted = {
@@ -302,7 +302,7 @@ def commands(machine):
 
 
 def build(machine, directory, programs):
-    """What compilers and linkers of this machine make of the sources: {name: path}."""
+    """Builds the sources with the compilers and linkers of this machine. Returns {name: path}."""
     environment = {**os.environ, "CGO_ENABLED": "0", "GO111MODULE": "off", "GOFLAGS": "", "GOTOOLCHAIN": "local"}
     environment["GOARCH"] = machine.go_arch
     environment["PATH"] += ":/usr/local/go/bin"

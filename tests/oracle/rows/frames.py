@@ -143,7 +143,7 @@ def add_instructions(machine, path, functions):
 
 
 def remembered_word(address):
-    """What the memory of the machine below says."""
+    """Returns a word of the machine's memory."""
     return (address * 0x9E3779B97F4A7C15 >> 5) & 0x7FFFFFFFFFF8
 
 
@@ -155,7 +155,8 @@ def start_values(machine, pc):
 
 
 def evaluate(machine, expression, registers, stack=()):
-    """What a DWARF expression says on a machine with these registers; None: with operations that are not known."""
+    """Evaluates a DWARF expression on a machine with these registers. Returns None if it has
+    unknown operations."""
     stack = list(stack)
     binary = {
         "plus": lambda a, b: a + b,

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What readelf(1) and rows_dump call things, what rules there are, and where files come from, for each architecture."""
+"""For each architecture: the names of readelf(1) and rows_dump, the rules that exist, and the
+places of files."""
 import dataclasses
 import os
 

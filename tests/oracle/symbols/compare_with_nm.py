@@ -202,7 +202,8 @@ def check_twin(elf_names, path, whole, tables=((), ("-D",)), rename=lambda name:
 
 
 def with_minidebuginfo(program, out):
-    """What Fedora's find-debuginfo makes of a program: symbols that are not in .dynsym go into .gnu_debugdata."""
+    """Makes what Fedora's find-debuginfo makes: symbols that are not in .dynsym go into
+    .gnu_debugdata."""
     def listed(*options):
         text = run("nm", *options, "-f", "posix", "--defined-only", program)
         return {field[0] for field in map(str.split, text.splitlines()) if field[1] in "TtWwiD"}
@@ -246,8 +247,9 @@ def check_no_sections(elf_names, directory):
 
 
 def go_name(name):
-    """What names in .symtab and .gopclntab have in common: the latter are without type arguments and calling
-    conventions, and have dots as the compiler writes them. What begins at the end is no function."""
+    """Returns the part that names in .symtab and .gopclntab share: the latter are without type
+    arguments and calling conventions, and have dots as the compiler writes them. What begins at the
+    end is no function."""
     if name == "runtime.etext":
         return "-"
     return re.sub(r"\.abi(0|internal)$", "", re.sub(r"\[go\.shape.*\]", "[...]", name)).replace("\u00b7", ".")

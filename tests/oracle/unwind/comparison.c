@@ -21,7 +21,7 @@ static size_t larger(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
-/* Those beyond the table's end are counted with its last one. */
+/* Depths beyond the table's end are counted with its last one. */
 static void count_reason(struct comparison *comparison, const char *why)
 {
 	size_t i = 0;
@@ -48,7 +48,7 @@ static void count_end(struct comparison *comparison, const struct libdw_stack *o
 	count_reason(comparison, oracle->why);
 }
 
-/* Whether it ends well, as far as anybody can tell. */
+/* Returns whether the stack ends well, as far as can be known. */
 static bool is_untold(const struct bpf_stack *stack, const struct libdw_stack *oracle)
 {
 	return oracle->end == LIBDW_UNTOLD && stack->result == UNWIND_LOST_REGISTER &&

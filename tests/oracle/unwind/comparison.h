@@ -39,7 +39,7 @@ struct comparison {
 	size_t nr_reasons;
 };
 
-/* Whether all frames that were compared agree and the stack ends as well as it can. */
+/* Returns whether all compared frames agree and the stack ends as well as it can. */
 bool comparison_add(struct comparison *comparison, const struct bpf_stack *stack,
 		    const struct libdw_stack *oracle);
 

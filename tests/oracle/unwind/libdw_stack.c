@@ -206,7 +206,7 @@ static bool has_cfi(Dwfl_Module *module, Dwarf_Addr address)
 	return frame;
 }
 
-/* What the rules say of the return address. */
+/* Where the rules find the return address. */
 enum return_rule { RETURN_NOWHERE, RETURN_IN_REGISTER, RETURN_ELSEWHERE };
 
 static enum return_rule find_return_rule(Dwfl_Module *module, Dwarf_Addr address)
@@ -238,7 +238,8 @@ static const char *module_name(Dwfl_Module *module)
 	return slash ? slash + 1 : name;
 }
 
-/* Whether the rules are wrong: what was called overwrote the register with the return address. */
+/* Returns whether the rules are wrong: the called function overwrote the register
+ * with the return address. */
 static bool is_untold(struct libdw *libdw, uint64_t address)
 {
 	Dwfl_Module *module = dwfl_addrmodule(libdw->dwfl, address - 1);
@@ -312,7 +313,7 @@ static void cut(struct libdw *libdw, struct libdw_stack *stack, size_t nr_frames
 	explain(libdw, "guesses", stack);
 }
 
-/* What libdw says of some callers on arm64 is a guess. It takes the link register for the caller of
+/* libdw guesses some callers on arm64. It takes the link register for the caller of
  * code without CFI, as of a stub for calls between files, which it is in a leaf, but not in the
  * code that ends a signal handler. Then it goes on from the frame pointer, as if that were not the
  * caller's own: it misses a frame. */
@@ -349,7 +350,7 @@ static enum libdw_end how_it_ended(struct libdw *libdw, int result, const struct
 	return result == 0 || libdw->left_copy ? LIBDW_END_OF_STACK : LIBDW_FAILED;
 }
 
-/* Whether the frame `i` frames before the last one is of that function of Go's, of
+/* Returns whether the frame `i` frames before the last one is of that function of Go's, of
  * either calling convention. */
 static bool is_of(struct libdw *libdw, const struct libdw_stack *stack, size_t i,
 		  const char *go_name)

@@ -26,7 +26,8 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 MIN_ROOT, GOAL_ROOT = 98, 99
 MIN_AGREE, GOAL_AGREE = 99, 99.5
-# What glibc says of its setcontext(3) for arm64 is wrong, wherever that has loaded some of the registers.
+# glibc's CFI of setcontext(3) for arm64 is wrong once the function has loaded some of the
+# registers.
 LEAST_ROOT = {("coroutines", "aarch64"): 85}
 MIN_STACKS = 50
 ATTEMPTS = 3  # at a program that hardly ran

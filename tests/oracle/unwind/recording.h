@@ -16,7 +16,7 @@
 #define NR_DWARF_REGISTERS                                                                         \
 	(NR_REGS + 1) /* in the order of enum unwind_register, then the instruction pointer */
 
-/* What perf copied. */
+/* A stack that perf copied. */
 struct perf_copy {
 	uint64_t time_ns;
 	uint32_t cpu;
@@ -27,7 +27,7 @@ struct perf_copy {
 	bool is_truncated; /* there may be more */
 };
 
-/* What the BPF program found. */
+/* A stack that the BPF program found. */
 struct bpf_stack {
 	uint64_t time_ns;
 	uint32_t cpu;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How well rows derived from code agree with those of its CFI:
+/* Compares rows derived from code with those of its CFI:
  *
  *	scan_agreement [-a AGREEING] [-w WRONG] [-d N] FILE...
  *

@@ -104,7 +104,7 @@ static uint64_t ticks_of(const struct parts *parts, pid_t pid)
 	return 0;
 }
 
-/* Who did the most between the two, if that is any work; else -ESRCH. */
+/* Returns the process that did the most work between the two readings; -ESRCH if none did any. */
 static pid_t find_busiest(const struct parts *before, const struct parts *now)
 {
 	uint64_t most = BUSY_TICKS;

@@ -21,7 +21,7 @@ struct subject {
  * -ESRCH none within 20 seconds, what fork(2) says. */
 int subject_start(char *const *command, const char *part, struct subject *ret_subject) must_check;
 
-/* Whether it still runs. */
+/* Returns whether the subject still runs. */
 bool subject_is_alive(const struct subject *subject);
 
 /* Ends all of the group, if it was not done before. */

@@ -25,15 +25,15 @@ struct arena_fixture {
 int arena_fixture_open(struct arena_fixture *fixture) must_check;
 void arena_fixture_close(struct arena_fixture *fixture);
 
-/* Whether maps can be made; else says why not. */
+/* Returns whether maps can be made. If not, prints the reason. */
 bool arena_fixture_is_possible(void);
 
 /* Reads from a unit on; every failure is an assertion's. */
 void arena_fixture_read(const struct arena_fixture *fixture, uint32_t unit, void *ret_data,
 			size_t len);
 
-/* What is bound, NO_BINDING without an entry; and what the kernel side does when it samples
- * a process that has none. */
+/* Read the binding of a process, NO_BINDING without an entry; and set it as BPF does when it
+ * samples a process that has none. */
 uint64_t arena_fixture_binding(const struct arena_fixture *fixture, uint32_t pid);
 void arena_fixture_set_binding(const struct arena_fixture *fixture, uint32_t pid, uint64_t binding);
 

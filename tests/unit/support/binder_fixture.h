@@ -16,7 +16,7 @@
 
 #define NOW (2000 * NSEC_PER_SEC) /* of all events and samples */
 
-/* Where processes map what: 4 KB each. */
+/* Addresses of mappings in processes, of 4 KB each. */
 #define PROGRAM 0x10000
 #define LIBRARY 0x20000
 #define PLUGIN 0x30000
@@ -27,7 +27,7 @@
 
 #define RETRY_NS (100 * NSEC_PER_MSEC) /* of the slots */
 
-/* What binder_fixture_slot() says where there is none. */
+/* Results of binder_fixture_slot() if there is no slot. */
 #define UNBOUND UINT32_MAX
 #define HOLE (UINT32_MAX - 1)
 
@@ -68,7 +68,7 @@ void binder_fixture_see(struct binder_fixture *fixture, uint32_t pid, enum unwin
 
 void binder_fixture_flush(struct binder_fixture *fixture);
 
-/* What the pipeline does at the first sample of a process. */
+/* Does what the pipeline does at the first sample of a process. */
 void binder_fixture_bind(struct binder_fixture *fixture, uint32_t pid);
 
 /* An event: of any kind, without more to say than that, of a process that maps the plugin. */
@@ -86,7 +86,7 @@ void binder_fixture_end(struct binder_fixture *fixture, uint32_t pid);
 /* In the map `processes`; 0: none. */
 uint64_t binder_fixture_binding(const struct binder_fixture *fixture, uint32_t pid);
 
-/* Where the BPF unwinder would look for the code at an address. */
+/* Returns where the BPF unwinder would look for the code at an address. */
 struct mapping_range binder_fixture_range(const struct binder_fixture *fixture, uint32_t pid,
 					  uint64_t address);
 uint32_t binder_fixture_slot(const struct binder_fixture *fixture, uint32_t pid, uint64_t address);

@@ -14,7 +14,7 @@
 #define JIT_MAX_BYTES ((size_t)16 << 20)
 #define START_NS UINT64_C(1000000000000)
 
-/* Those of all but the program. */
+/* The mappings without the program's. */
 static const char other_maps[] =
 	"30000000-30001000 r-xp 00000000 00:00 0 \n"
 	"40000000-40001000 r-xp 00000000 00:00 0 [anon:js/code]\n"

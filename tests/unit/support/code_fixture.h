@@ -48,7 +48,7 @@ int code_fixture_tear_down(void **state);
 /* Follows a window with the next one. */
 void code_fixture_next_window(struct code_fixture *fixture);
 
-/* Where a function of the test program lies in its file. */
+/* Returns the offset of a function of the test program in its file. */
 uint64_t code_fixture_offset(void (*function)(void));
 
 /* Adds the stack of a sample, and returns its number. */

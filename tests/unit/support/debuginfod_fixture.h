@@ -14,7 +14,7 @@
 #define TIMEOUT_NS (UINT64_C(1) * 1000000000)
 #define PATIENCE_NS (UINT64_C(60) * 1000000000)
 
-/* Those of the same kind must differ. */
+/* Build ids of the same kind differ in their last digits. */
 #define ID(kind, digits) kind "000000000000000000000000000000000000" digits
 
 struct fixture {

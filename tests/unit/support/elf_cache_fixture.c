@@ -300,7 +300,7 @@ size_t count_descriptors(void)
 	return nr;
 }
 
-/* What is to become of names is told by the first of them. */
+/* The first name of a request says what to do with all of them. */
 static enum fixture_fate fate_of_names(const struct worker_call *call)
 {
 	const char *first = call->bytes + sizeof(struct names_header);

@@ -34,7 +34,7 @@ enum fixture_root {
 	IN_OTHER,
 };
 
-/* What becomes of the worker when it is asked for something of a file. */
+/* What the worker does on a request for a file. */
 enum fixture_fate {
 	ANSWERS,
 	DIES,
@@ -92,7 +92,7 @@ uint32_t make_file(const struct elf_cache_fixture *fixture, enum fixture_root ro
 void write_file(const struct elf_cache_fixture *fixture, enum fixture_root root, const char *path,
 		const void *bytes, size_t len);
 
-/* Where a file is for us. */
+/* Returns this process's path of a file. */
 void path_in(const struct elf_cache_fixture *fixture, enum fixture_root root, const char *path,
 	     char ret_path[static FIXTURE_PATH_BYTES]);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tests reach for inside of an ELF cache, whose parts are opaque: to pass time that nobody
+/* Access of tests to the opaque parts of an ELF cache: to pass time that nobody
  * wants to wait for, to have less memory at once, to see what a table has. Sources named
  * *_inside.c include the product's source of that name, which the linker does not take from the
  * library then. */
@@ -33,7 +33,7 @@ struct worker_lanes *inside_lanes(const struct elf_cache *cache);
 void inside_drop_names(const struct elf_cache *cache, uint64_t dropped_ns);
 void inside_close_lines(const struct elf_cache *cache, uint64_t dropped_ns);
 
-/* What failed, or was dropped, was so much earlier. */
+/* Moves all failures and drops back by so much time. */
 void inside_pass_time(const struct elf_cache *cache, uint64_t ns);
 
 /* It has been read and could not be, a moment ago; once. */
@@ -49,7 +49,7 @@ uint64_t inside_nr_wraps(const struct name_store *store);
 /* All that was looked up. */
 void inside_forget_places(struct name_store *store);
 
-/* What a worker may take for an answer in the slow lane: for all, or for tables alone. */
+/* Time limit of a worker's answer in the slow lane: for all requests, or for tables alone. */
 void inside_set_limits(struct symbol_jobs *jobs, const struct worker_limits *limits);
 void inside_set_table_limits(struct symbol_jobs *jobs, const struct worker_limits *limits);
 

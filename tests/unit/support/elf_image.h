@@ -64,7 +64,7 @@ int elf_image_write_all(const struct elf_image *image);
 /* Skips a test that reads files of this machine where the code is for those of another one. */
 void elf_image_skip_on_other_machines(void);
 
-/* Where a function of the image is in the file. */
+/* Returns the offset of a function of the image in the file. */
 uint64_t elf_image_function(size_t index);
 
 #endif

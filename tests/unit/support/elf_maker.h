@@ -20,7 +20,7 @@ struct elf_maker {
 	size_t nr_sections;
 };
 
-/* What goes into a symbol table; the name NULL ends an array. */
+/* An entry of a symbol table. The name NULL ends an array. */
 struct maker_symbol {
 	const char *name;
 	uint64_t delta; /* address - MAKER_TEXT_ADDRESS */

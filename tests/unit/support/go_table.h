@@ -45,7 +45,8 @@ struct go_row {
 	struct cfi_rule rule;
 };
 
-/* What the source gave, before it is merged, and what it is told when it gives a row. */
+/* The rows of the source before they are merged, and the result that the source gets for each
+ * row. */
 extern struct go_row go_rows[GO_MAX_ROWS];
 extern size_t go_nr_rows;
 extern int go_add_result;

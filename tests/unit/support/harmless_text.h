@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What must hold for all text that leaves, whatever names are in it: it is UTF-8, and each of its
+/* Checks all text that leaves the program, whatever names are in it: it is UTF-8, and each of its
  * characters shows and does nothing. Deliberately not checked by base/printable.c, but by what a
  * reader of the text would see. */
 #ifndef TESTS_UNIT_HARMLESS_TEXT_H
@@ -38,7 +38,7 @@ static inline size_t harmless_char_len(const char *text, size_t len)
 	return code < smallest[nr] || is_harmful_code(code) ? 0 : nr;
 }
 
-/* Where the first byte stands that is not harmless; `len` when there is none. With `has_lines`,
+/* Returns the offset of the first byte that is not harmless, or `len`. With `has_lines`,
  * newlines pass: they are the format's own. */
 static inline size_t harmless_len(const char *text, size_t len, bool has_lines)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a pipeline borrows from the agent, without a kernel behind it: a source that has no
+/* What a pipeline borrows from the agent, without a kernel: a source that has no
  * samples, an unwinder over the source's memory, and a selection that selects everything. The
  * unwinder has workers, which are the test program again: see rows_worker_main.h. */
 #ifndef TESTS_UNIT_IDLE_CAPTURE_H

@@ -21,7 +21,8 @@
 #define ENDING "]}\n"
 #define BUSY_NODE FIXTURES_DIR "/kubelet/busy-node.json"
 
-/* How many pods of the busy node are like the first one of its file, the second one and so on. */
+/* Number of pods of the busy node that are like the first pod of its file,
+ * the second one and so on. */
 static const size_t busy_counts[] = { 37, 63, 1, 1 };
 
 struct maker {

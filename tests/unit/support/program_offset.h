@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where code of the test program lies in its file. */
+/* Finds the offset of the test program's code in its file. */
 #ifndef TESTS_UNIT_PROGRAM_OFFSET_H
 #define TESTS_UNIT_PROGRAM_OFFSET_H
 

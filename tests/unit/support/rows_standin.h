@@ -27,7 +27,7 @@ void rows_standin_reset(void);
 /* A file with a plan. */
 int rows_standin_file(const struct plan *plan);
 
-/* Whether there is a vDSO. */
+/* false if there is no vDSO. */
 void rows_standin_set_vdso(bool has_vdso);
 
 /* Shut: files stay in their lanes. */
@@ -47,7 +47,7 @@ size_t rows_standin_order(uint64_t ret_keys[static MAX_ORDER]);
 
 size_t rows_standin_nr_built(void);
 
-/* What the cache holds, and how often it was written. The cache to use is any pointer but NULL. */
+/* Contents of the cache, and how often it was written. The cache to use is any pointer but NULL. */
 void rows_standin_cache(const struct plan *plan);
 size_t rows_standin_nr_cached(void);
 

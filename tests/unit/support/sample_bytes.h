@@ -11,7 +11,7 @@
 #define SAMPLE_BYTES_NR_REGS 17
 #define SAMPLE_BYTES_REGS ((UINT64_C(1) << SAMPLE_BYTES_NR_REGS) - 1) /* as sample_regs_user */
 
-/* What a sample says; regs[i] is i + 1, the stack's bytes are 's'. */
+/* Contents of a sample; regs[i] is i + 1, the stack's bytes are 's'. */
 struct sample_case {
 	uint64_t time_ns;
 	uint32_t pid, tid;
@@ -55,7 +55,7 @@ static inline struct perf_bytes sample_bytes(const struct sample_case *c)
 	return out;
 }
 
-/* What other records end with. */
+/* Last fields of all records but samples. */
 static inline void sample_bytes_tail(struct perf_bytes *out, uint64_t time_ns)
 {
 	perf_bytes_u32(out, 70);

@@ -45,7 +45,7 @@ uint32_t slots_fixture_load_needed(struct slots_fixture *fixture, struct plan pl
 
 struct table_slots_stats slots_fixture_stats(struct slots_fixture *fixture);
 
-/* What programs see of a slot, and what they do when they need it. */
+/* What BPF programs see of a slot, and what they do if they need it. */
 uint32_t slots_fixture_unit(struct slots_fixture *fixture, uint32_t slot);
 void slots_fixture_use(struct slots_fixture *fixture, uint32_t slot);
 

@@ -33,7 +33,7 @@ void spool_fixture_append(struct spool_fixture *fixture, uint32_t number, size_t
 /* Asserts that the oldest is this one and can be read. */
 void spool_fixture_assert_first(struct spool_fixture *fixture, uint32_t number, size_t len);
 
-/* How many files in the directory have a name that ends so; not looking for "." and "..". */
+/* Returns the number of files in the directory whose name has this end, without "." and "..". */
 size_t spool_fixture_count(const struct spool_fixture *fixture, const char *suffix);
 
 /* The path of the first or the last, by name, of the requests there. */

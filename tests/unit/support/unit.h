@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every cmocka test program includes, in the order cmocka wants it. */
+/* Includes for every cmocka test program, in the order that cmocka needs. */
 #ifndef TESTS_UNIT_UNIT_H
 #define TESTS_UNIT_UNIT_H
 

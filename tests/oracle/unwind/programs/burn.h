@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all programs of the unwinding test share. They run until they are killed, at most two
+/* Shared by all programs of the unwinding test. They run until they are killed, at most two
  * minutes, and do nothing of use: what counts is what their stacks look like. */
 #ifndef TESTS_UNWIND_PROGRAMS_BURN_H
 #define TESTS_UNWIND_PROGRAMS_BURN_H
