@@ -49,7 +49,7 @@ PAGE = 4096
 
 NO_PODS = b'{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[]}'
 LOOP = "while :; do :; done"
-READER = "reader"       # and by the agent
+READER = "reader"       # the name of the first thread in /healthz and in the log
 FORCED = "ending by force"
 LOST = {"agent": "undelivered profiles are lost", "record": "the recording is lost unless"}
 AGENT_SECONDS = {READER: 30, "unwind": 60, "symbolizer": 60, "pods": 30, "exporter": 60, "http": 30,

@@ -67,7 +67,7 @@ class Agent:
         self.stop()
         self.start()
         # Until it samples: BPF programs take a moment to load.
-        host.wait_until("the new agent says that it samples", self.processes[-1].log, 30)
+        host.wait_until("the new agent says that it samples", self.processes[-1].log)
         time.sleep(2)
         self.gaps.append((begin, time.time()))
 
@@ -141,7 +141,7 @@ class Scene:
         self.sink.start()
         for part in (self.arrivals, self.watch, self.logs, self.agent):
             part.start()
-        host.wait_until("the agent's first profile arrives", lambda: self.arrivals.sizes, 30)
+        host.wait_until("the agent's first profile arrives", lambda: self.arrivals.sizes)
         make_namespaces(self.node, schedule.namespaces)
         player = chaos_player.Player(self.node, self.agent, self.watch, schedule)
         player.play()

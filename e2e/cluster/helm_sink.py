@@ -42,7 +42,7 @@ class Sink(sinks.Sink):
     def start(self):
         self.process = self.node.start_in_node(
             f"receiver-{self.port}", [sys.executable, RECEIVER, str(self.port), sinks.PROTO, self.output])
-        host.wait_until("the receiver listens", self.is_listening, 20)
+        host.wait_until("the receiver listens", self.is_listening)
 
     def requests(self):
         """All that came so far. What was read once is not read again."""

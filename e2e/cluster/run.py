@@ -52,7 +52,7 @@ class Scene:
         self.sink.start()
         self.truth.start()
         self.agent = self.start_agent("agent", settings.READER, self.sink.endpoint)
-        host.wait_until("the agent's first profile arrives", self.sink.samples, 30)
+        host.wait_until("the agent's first profile arrives", self.sink.samples)
 
     def start_agent(self, name, account, endpoint):
         token = write_token(self.node, account)

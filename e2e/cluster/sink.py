@@ -32,7 +32,7 @@ class Sink:
     def start(self):
         self.process = self.node.start_in_node(
             f"receiver-{self.port}", [sys.executable, RECEIVER, str(self.port), PROTO, self.output])
-        host.wait_until("the receiver listens", self.is_listening, 20)
+        host.wait_until("the receiver listens", self.is_listening)
 
     def is_listening(self):
         self.node.program_lives(f"receiver-{self.port}")

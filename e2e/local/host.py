@@ -18,6 +18,7 @@ SKIP = 77
 PR_SET_CHILD_SUBREAPER = 36
 CGROUP_LOCK = "/run/flamelet-e2e.lock"
 START_CPU_SECONDS = 0.2     # Python takes a quarter of it to start
+SLOWEST = 4.0
 
 
 class Failure(Exception):
@@ -98,6 +99,15 @@ def cpu_seconds(pid):
 def wait_until_busy(*pids):
     """Waits until each process has used so much CPU time that it has started and does its work."""
     wait_until("the programs are busy", lambda: all(cpu_seconds(pid) >= START_CPU_SECONDS for pid in pids))
+
+
+def slowness():
+    """Returns how many times longer work takes because other programs share the CPUs: 1.0 on a quiet
+    machine, at most SLOWEST."""
+    begin, begin_cpu = time.monotonic(), time.thread_time()
+    while time.thread_time() < begin_cpu + START_CPU_SECONDS:
+        pass
+    return min(max((time.monotonic() - begin) / START_CPU_SECONDS, 1.0), SLOWEST)
 
 
 def run(*command, seconds=120, **options):

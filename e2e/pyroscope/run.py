@@ -73,11 +73,11 @@ def run_agent(stage, way):
 
 def wait_for_total(pyroscope, selector, wanted):
     """Acknowledged samples are found a moment later."""
-    deadline = time.monotonic() + 10
-    while pyroscope.flame_graph(selector)[0] != wanted and time.monotonic() < deadline:
-        time.sleep(0.2)
-    found = pyroscope.flame_graph(selector)[0]
-    return [] if found == wanted else [f"{selector}: Pyroscope has {found} ns, sent were {wanted}"]
+    def check():
+        found = pyroscope.flame_graph(selector)[0]
+        return [] if found == wanted else [f"{selector}: Pyroscope has {found} ns, sent were {wanted}"]
+
+    return host.last_faults(check, pause=0.2)
 
 
 def check_total(pyroscope, node, counted):

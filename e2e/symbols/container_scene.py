@@ -2,6 +2,7 @@
 """Everything that runs while names in containers are tested, and its end."""
 
 import contextlib
+import math
 import os
 import shutil
 import signal
@@ -56,15 +57,24 @@ class Scene:
         self.stack.callback(process.finish, first=signal.SIGKILL)
         return os.stat(cgroup).st_ino
 
+    def wait_for_work(self, name, cpu_seconds):
+        """Waits until a program on the host or in a container has used that much CPU time, or has
+        ended."""
+        stat = f"{self.cgroup}/{name}/cpu.stat"
+        host.wait_until(f"{name} works", lambda: not os.path.exists(stat)
+                        or host.cgroup_cpu_seconds(f"{self.tag}/{name}") >= cpu_seconds, 180)
+
     @contextlib.contextmanager
     def recording(self, name, seconds, *options):
-        """Something happens while it is made; `with` yields an object that has the samples then."""
+        """Records for that time, or longer on a busy machine. `with` yields an object that has the
+        samples afterwards."""
+        seconds = math.ceil(seconds * host.slowness())
         path = f"{self.directory}/{name}.pb.gz"
         command = recordings.command(self.binary, path, seconds, HZ, *options)
         command.remove("-q")
         made = recorder.start(command, f"{self.directory}/{name}.log")
         self.stack.callback(made.finish, first=signal.SIGKILL)
-        made.samples = []
+        made.samples, made.seconds = [], seconds
         yield made
         status = made.child.wait(seconds + recordings.END_SECONDS)
         if status != 0:

@@ -36,7 +36,7 @@ def start_java(scene):
     cgroup_id = scene.pods.run("java", 1, java, "-XX:+PreserveFramePointer", "-Xmx128m",
                                "-XX:CompileCommand=dontinline,Work::hot*", "-cp", "/bin", "Work",
                                options=(*pods.host_software(), "--cwd", "/tmp"))
-    host.wait_until("Java is warm", lambda: scene.pods.cpu_seconds("java") >= WARM_CPU_SECONDS)
+    scene.wait_for_work("java", WARM_CPU_SECONDS)
     answer = scene.pods.execute("java", os.path.dirname(java) + "/jcmd", "1", "Compiler.perfmap")
     if "succe" not in answer:
         raise host.Failure(f"jcmd: {answer}")

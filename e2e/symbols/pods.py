@@ -36,9 +36,6 @@ class Pods(containers.Containerd):
                  TAG_OF_IMAGE.format(version), name, *command)
         return os.stat(f"{host.cgroup_mounts()[1]}{self.cgroup}/{name}").st_ino
 
-    def cpu_seconds(self, name):
-        return host.cgroup_cpu_seconds(f"{self.cgroup}/{name}")
-
     def execute(self, name, *command):
         """Runs a command in a container to its end."""
         return self.ctr("tasks", "exec", "--exec-id", f"{name}-{len(command)}", name, *command)

@@ -18,6 +18,8 @@ OTLP_PROTO = f"{HERE}/../../tests/proto/otlp_profiles.proto"
 LEAST_NAMED = 0.95
 LEAST_NAMED_BY_AGENT = 0.5      # a window is sent before its slower names are there
 SHORT_MS = 300
+SHORT_WORK_SECONDS = 0.2    # less than SHORT_MS, because the start is not in the cgroup
+WORK_SECONDS = 1      # of CPU time, of each program that lives longer
 
 
 class Agent:
@@ -67,12 +69,13 @@ def replace_on_host(scene):
 def roll_out(scene):
     """Version 1 in a container, then 2 at the same path, and a container that lives for a moment."""
     expected = {scene.pods.run("roll-1", 1, "/bin/app", "0"): 1}
-    time.sleep(2)
+    scene.wait_for_work("roll-1", WORK_SECONDS)
     scene.pods.delete("roll-1")
     expected[scene.pods.run("roll-2", 2, "/bin/app", "0")] = 2
     expected[scene.start_on_host("short", scene.version_path(3), str(SHORT_MS))] = 3
     expected[scene.pods.run("short-pod", 3, "/bin/app", str(SHORT_MS))] = 3
-    time.sleep(2)
+    for name in ("roll-2", "short", "short-pod"):
+        scene.wait_for_work(name, WORK_SECONDS if name == "roll-2" else SHORT_WORK_SECONDS)
     return expected
 
 
@@ -95,7 +98,7 @@ def files_that_are_replaced(scene):
     agent = Agent(scene)
     with scene.recording("replaced", 9) as made:
         expected = replace_on_host(scene)
-        time.sleep(1)
+        scene.wait_for_work("moved-new", WORK_SECONDS)
         expected |= roll_out(scene)
     faults = check_versions("record", made.samples, expected, LEAST_NAMED)
     return faults + check_versions("agent", agent.samples(), expected, LEAST_NAMED_BY_AGENT)

@@ -199,7 +199,7 @@ class Soak:
         self.processes = [
             self.start("receiver", sys.executable, RECEIVER, str(self.port), PROTO, self.output)]
         try:
-            host.wait_until("the receiver listens", lambda: host.accepts_connections(self.port), 20)
+            host.wait_until("the receiver listens", lambda: host.accepts_connections(self.port))
             self.agent = self.start(
                 "agent", flamelet, "agent", "--frequency", str(AGENT_HZ), "--otlp-endpoint",
                 f"http://127.0.0.1:{self.port}", "--export-interval", "5s", *COMM_OPTIONS)
