@@ -184,30 +184,17 @@ def test_cases(cases, subject, directory):
     return faults
 
 
-def require_host():
-    if os.geteuid() != 0:
-        raise host.Skip("not root")
+def check(binary, *options):
     host.require("gcc", "protoc", "setpriv")
-
-
-def main():
-    binary, *options = os.path.abspath(sys.argv[1]), *sys.argv[2:]
     record = [binary, "record", *options]
-    try:
-        require_host()
-    except host.Skip as skip:
-        print(f"SKIP: {skip}")
-        return host.SKIP
     with tempfile.TemporaryDirectory(prefix="flamelet-e2e-") as directory:
         os.chmod(directory, 0o755)
         faults = test_accuracy(record, directory)
         faults += test_cases(whole_stacks.CASES, record, directory)
         if not options:
             faults += test_cases(record_errors.CASES, binary, directory)
-    for fault in faults:
-        print(f"FAIL: {fault}")
-    return 1 if faults else 0
+    return faults
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(host.judge(check, os.path.abspath(sys.argv[1]), *sys.argv[2:]))

@@ -65,21 +65,19 @@ def check_build_ids(program, directory):
 
 
 def check_run(program, directory):
-    """It takes its share of a CPU, says so, and ends as it is told. Again over its own file."""
+    """The program takes its share of a CPU, or less on a busy machine, prints it, and ends as told.
+    It runs again over its own file."""
+    least_us = 100000 / host.slowness()
     done = run_as(program, directory, CONTAINERS[0], "20", "1", "7")
     last_line = done.stdout.splitlines()[-1]
     cpu_us = int(last_line.removeprefix("cpu_us="))
-    if done.returncode != 7 or not 100000 < cpu_us < 300000:
+    if done.returncode != 7 or not least_us < cpu_us < 300000:
         return [f"20 % of a second: exit {done.returncode}, {last_line}"]
     return []
 
 
-def main():
-    try:
-        host.require("gcc", "nm", "readelf")
-    except host.Skip as skip:
-        print(f"SKIP: {skip}")
-        return host.SKIP
+def check():
+    host.require("gcc", "nm", "readelf")
     with tempfile.TemporaryDirectory(prefix="flamelet-e2e-") as work:
         program, copies = f"{work}/spin", f"{work}/copies"
         os.mkdir(copies)
@@ -87,11 +85,8 @@ def main():
         problems = [problem for container in CONTAINERS
                     for problem in check_container(program, copies, container)]
         problems += check_build_ids(program, copies)
-        problems += check_run(program, copies)
-    for problem in problems:
-        print(f"FAIL: {problem}")
-    return 1 if problems else 0
+        return problems + check_run(program, copies)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(host.judge_anyone(check))

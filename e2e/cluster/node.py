@@ -39,11 +39,7 @@ CONTROL_PLANE = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-sche
 def require_host():
     if os.geteuid() != 0:
         raise host.Skip("not root")
-    host.require("containerd", "ctr", "runc", "gcc", "openssl", "ip", "nsenter", "unshare", "mount")
-    if not host.is_mount("/"):
-        raise host.Skip("/ is no mount point (a chroot): runc cannot start containers in it")
-    if host.cgroup_mounts()[1] is None:
-        raise host.Skip("no cgroup2 file system is mounted")
+    host.require_containers("gcc", "openssl", "ip", "nsenter", "unshare", "mount")
 
 
 class Node:

@@ -12,6 +12,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 
 SKIP = 77
@@ -57,6 +58,25 @@ def require(*programs):
     for program in programs:
         if shutil.which(program) is None:
             raise Skip(f"{program} is not installed")
+
+
+def require_containers(*programs):
+    """Skips the test where containerd and runc cannot start containers with cgroups of version 2."""
+    require("containerd", "ctr", "runc", *programs)
+    if not is_mount("/"):
+        raise Skip("/ is no mount point (a chroot): runc cannot start containers in it")
+    if cgroup_mounts()[1] is None:
+        raise Skip("no cgroup2 file system is mounted")
+
+
+def limit_time(seconds):
+    """Fails the test after that time. SIGTERM ends it, with its clean-up."""
+    def give_up(*_args):
+        raise Failure(f"not done after {seconds} s")
+
+    signal.signal(signal.SIGALRM, give_up)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    signal.alarm(seconds)
 
 
 def wait_until(what, condition, seconds=60.0, pause=0.05):

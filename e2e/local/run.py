@@ -25,11 +25,7 @@ WHOLE_SECONDS = 800
 def require_host():
     if os.geteuid() != 0:
         raise host.Skip("not root")
-    host.require("containerd", "ctr", "runc", "gcc", "openssl", "protoc")
-    if not host.is_mount("/"):
-        raise host.Skip("/ is no mount point (a chroot): runc cannot start containers in it")
-    if host.cgroup_mounts()[1] is None:
-        raise host.Skip("no cgroup2 file system is mounted")
+    host.require_containers("gcc", "openssl", "protoc")
 
 
 def run_tests(binary, capture, parts, is_kept):
@@ -59,10 +55,6 @@ def be_uninterruptible():
         signal.signal(number, signal.SIG_IGN)
 
 
-def give_up(*_args):
-    raise host.Failure(f"not done after {WHOLE_SECONDS} s")
-
-
 def parse_args():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("binary", help="the flamelet program to test")
@@ -78,9 +70,7 @@ def main():
     args = parse_args()
     if not os.access(args.binary, os.X_OK):
         sys.exit(f"run.py: {args.binary} is not a program")
-    signal.signal(signal.SIGALRM, give_up)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    signal.alarm(WHOLE_SECONDS)
+    host.limit_time(WHOLE_SECONDS)
     host.adopt_orphans()
     begin = time.monotonic()
     try:

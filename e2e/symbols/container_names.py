@@ -8,7 +8,6 @@ gone, files that mean harm. README.md in this directory tells more.
 Exit status 0: all is right; 1: something is wrong, listed last; 77: it cannot run here."""
 
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -41,20 +40,6 @@ def run_cases(scene):
     return problems
 
 
-def give_up(*_args):
-    raise host.Failure(f"not done after {WHOLE_SECONDS} s")
-
-
-def require_host():
-    if os.geteuid() != 0:
-        raise host.Skip("not root")
-    host.require("containerd", "ctr", "runc", "gcc", "g++", "protoc", "readelf", "objcopy", "strip")
-    if not host.is_mount("/"):
-        raise host.Skip("/ is no mount point (a chroot): runc cannot start containers in it")
-    if host.cgroup_mounts()[1] is None:
-        raise host.Skip("no cgroup2 file system is mounted")
-
-
 def run_test(binary, directory):
     scene = Scene(binary, directory)
     with scene.stack:
@@ -65,24 +50,16 @@ def run_test(binary, directory):
             return [str(failure)]
 
 
-def main():
-    signal.signal(signal.SIGALRM, give_up)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    signal.alarm(WHOLE_SECONDS)
+def check(binary):
+    host.require_containers("gcc", "g++", "protoc", "readelf", "objcopy", "strip")
+    host.limit_time(WHOLE_SECONDS)
     host.adopt_orphans()
-    try:
-        require_host()
-    except host.Skip as skip:
-        print(f"SKIP: {skip}")
-        return host.SKIP
     with tempfile.TemporaryDirectory(prefix="symbols-") as directory:
         os.chmod(directory, 0o755)
-        problems = run_test(os.path.abspath(sys.argv[1]), directory)
+        problems = run_test(binary, directory)
         host.reap_orphans()
-    for problem in problems:
-        print(f"FAIL: {problem}")
-    return 1 if problems else 0
+    return problems
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(host.judge(check, os.path.abspath(sys.argv[1])))
