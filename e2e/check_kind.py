@@ -101,7 +101,7 @@ def check_success():
 
 
 def check_failure(fail, is_created, **variables):
-    """The step that fails is the last one but for what takes the cluster away, if it was ours by then."""
+    """After the step that fails, the script only deletes the cluster, if it has created it."""
     run = Run(FAIL=fail, **variables)
     faults = []
     if run.status == 0:

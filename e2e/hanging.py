@@ -123,7 +123,7 @@ def find_workers(pid):
 
 
 def is_there(pid):
-    """A zombie is not: whoever should bury it here is nobody's business."""
+    """Returns whether a process exists. A zombie does not count."""
     return re.search(r"^State:\s+[^ZX\s]", host.read_text(f"/proc/{pid}/status"), re.M) is not None
 
 
@@ -240,7 +240,7 @@ def killing(program):
 
 
 def check_health(program, directory, name):
-    """It is said at once when its time is over, and not before; of the server itself by the other one."""
+    """/healthz names the thread once its time is over, and not before."""
     path = f"{directory}/http.sock"
     said = f"the thread {name} has made no progress for"
     begin = time.monotonic()
@@ -270,7 +270,7 @@ def agent_thread(scene, name):
 
 
 def agent_at_once(scene, name):
-    """The end is asked for before anybody could have found out."""
+    """SIGTERM comes before the agent can notice that the thread hangs."""
     directory = scene.make_directory(f"at-once-{name}")
     with killing(scene.start_agent(directory)) as program:
         program.hang(name)
@@ -290,7 +290,7 @@ def agent_second_signal(scene, name):
 
 
 def agent_worker(scene, _name):
-    """A worker that is stopped while it is needed: names of a program that nobody knows yet."""
+    """A worker is stopped while it is needed for the names of a new program."""
     directory = scene.make_directory("worker")
     with killing(scene.start_agent(directory)) as program:
         worker = program.wait_for("there is a symbol worker", lambda: find_workers(program.pid))[0]
@@ -314,7 +314,7 @@ def record_thread(scene, name):
 
 
 def record_writing(scene, _name):
-    """Nobody reads what it writes."""
+    """The recording writes to a pipe that is full."""
     time.sleep(SETTLE_SECONDS)
     directory = scene.make_directory("record-writing")
     reading, writing = os.pipe()

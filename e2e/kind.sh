@@ -27,7 +27,7 @@ say() {
 	echo "== $*"
 }
 
-# The cluster may be somebody's until we have created it.
+# Until the script has created the cluster, it may belong to somebody else.
 clean_up() {
 	status=$?
 	trap - EXIT

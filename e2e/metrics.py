@@ -156,7 +156,7 @@ def get_from_others(address, page):
 
 
 def check_metrics_for_others(binary, path, port):
-    """Metrics and nothing else; and clients that hang there hold up nobody."""
+    """The port serves metrics and nothing else, and clients that hang there delay no others."""
     addresses = [f"127.0.0.1:{port}"] + ([f"[::1]:{port}"] if socket.has_dualstack_ipv6() else [])
     clients = [socket.create_connection(("127.0.0.1", port)) for _ in range(50)]
     faults = []

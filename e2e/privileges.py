@@ -167,7 +167,7 @@ ALL = {"container", "pod", "container's code", "user's code", "deleted code", "k
 
 
 def give_away(directory):
-    """Only nobody, and whoever may read all files, can use it from now on."""
+    """Gives files to the user "nobody", so that only it and readers of all files can use them."""
     for path, _, files in os.walk(directory):
         os.chown(path, NOBODY, NOBODY)
         os.chmod(path, 0o700)
@@ -214,7 +214,8 @@ def warnings(agent):
 
 
 def with_the_six(scene, loads):
-    """All that there is, found with no more than is asked for; and nobody else can look in or connect."""
+    """With the six capabilities, the agent finds everything, and others can neither inspect it nor
+    connect."""
     environment = dict(os.environ, OTEL_EXPORTER_OTLP_HEADERS="Authorization=Bearer%20s3cret")
     agent = start_agent(scene, with_capabilities(SIX), agent_options(scene), env=environment)
     wait_until_found(scene, loads, agent.log_path, ALL)
@@ -255,7 +256,7 @@ def without_one(scene, loads, missing):
     """An optional one: one warning that names it, and just what it says is lost."""
     loss = LOSSES[missing]
     if missing == "SYSLOG" and int(host.read_text(PARANOID)) <= 1:
-        return []   # then anybody may see the kernel's addresses
+        return []   # then every process may see the kernel's addresses
     agent = start_agent(scene, with_capabilities(set(SIX) - {missing}), agent_options(scene))
     wait_until_found(scene, loads, agent.log_path, ALL - loss)
     faults = check_threads(agent.pid, mask(set(SIX) - {missing}), without=[missing])

@@ -17,7 +17,7 @@ import recorder
 
 NOBODY = "65534"
 F_SETPIPE_SZ = 1031         # not in the fcntl module before Python 3.10
-ABSENT_PID = "4194303"      # the last possible one; nobody counts that far within a test
+ABSENT_PID = "4194303"      # the last possible one; no test starts so many processes
 
 
 def record(*command):
@@ -41,7 +41,8 @@ def expect_empty(directory):
 
 
 def without_root(binary, directory):
-    """One message with the remedy. The program is copied to where nobody may read it."""
+    """Prints one message with the remedy. The program is copied to where the user "nobody" may read
+    it."""
     copy = shutil.copy(binary, f"{directory}/flamelet")
     os.chmod(directory, 0o777)
     outcome = record("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
@@ -164,7 +165,7 @@ def refused_at_once(binary, path, *patterns):
 
 
 def planted_fifo(binary, directory):
-    """It would hang until whoever planted it reads, and hand the profile over."""
+    """Refuses a FIFO of another user, who could delay the recording and read the profile."""
     path = f"{directory}/x.svg"
     plant(path, os.mkfifo)
     return refused_at_once(binary, path, r"is a FIFO that belongs to uid 65534", r"remove it")

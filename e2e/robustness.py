@@ -210,7 +210,7 @@ def little_to_give(binary, directory):
 
 
 def cpu_that_was_offline(binary, directory):
-    """A CPU that was offline so shortly that nobody saw it is sampled again."""
+    """A CPU that was offline too shortly to be noticed is sampled again."""
     if not os.environ.get("FLAMELET_E2E_HOTPLUG") or not os.access(CPU1, os.W_OK):
         return []
     with Load(*[spin()] * (2 * os.cpu_count())):

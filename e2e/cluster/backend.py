@@ -24,7 +24,7 @@ ENDPOINT = release.collector_endpoint(HTTP_PORT)
 GRPC_ENDPOINT = f"grpc://{settings.NODE_IP}:{GRPC_PORT}"
 PYROSCOPE_PORT = 4040
 PYROSCOPE_ENDPOINT = release.collector_endpoint(PYROSCOPE_PORT)
-# In the node's network, which is nobody else's.
+# Ports in the node's network, which nothing else uses.
 PYROSCOPE_OTHER_PORTS = (9095, 7946, 9099)
 
 

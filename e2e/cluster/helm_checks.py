@@ -56,7 +56,7 @@ def check_process(status):
 
 
 def listeners(pid):
-    """Sockets in the pod's network at which anybody listens, but the agent's own in a directory of its own."""
+    """Returns the listening sockets in the pod's network, without the agent's own Unix socket."""
     found = []
     for kind in ("tcp", "tcp6"):
         lines = host.read_text(f"/proc/{pid}/net/{kind}").splitlines()[1:]
@@ -82,7 +82,7 @@ def check_doctor(agent):
 
 
 def check_notes(agent):
-    """The commands that the chart's notes tell of do what they are told for."""
+    """The commands in the chart's notes do what the notes say."""
     commands = [line.strip() for line in NOTE.findall(agent.helm("get", "notes", agent.name))]
     commands = [command for command in commands if REMEDY not in command]
     problems = [] if len(commands) > 3 else [f"the notes have these commands: {commands}"]

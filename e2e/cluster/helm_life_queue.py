@@ -77,7 +77,7 @@ def inner_gap_faults(name, samples):
 
 
 def make_wait(scene, seconds=OUTAGE_SECONDS):
-    """The receiver goes away; returns when so many seconds of profiles wait on disk."""
+    """Stops the receiver; returns when so many seconds of profiles wait on disk."""
     scene.sink.stop()
     begin = time.time()
     host.wait_until("profiles wait on disk", lambda: helm_node.waiting_files(scene.release) and
@@ -96,7 +96,7 @@ def deliver(scene):
 
 
 def check_crash(scene):
-    """The agent is killed while the receiver is away: the emptyDir has what waited."""
+    """The agent is killed while the receiver is down: the queue is in the emptyDir."""
     scene.release.upgrade(scene.values(mark("crash")))
     scene.release.wait_ready()
     scene.wait_for_samples("samples", has_mark("crash"))
@@ -151,7 +151,7 @@ def loss_faults(scene, name, start, killed):
 
 
 def check_update(scene):
-    """The release is upgraded while the receiver is away; the queue is on the node."""
+    """The release is upgraded while the receiver is down; the queue is on the node."""
     told = scene.release.upgrade(scene.values(HOST_PATH, mark("before")))
     scene.release.wait_ready()
     scene.wait_for_samples("samples", has_mark("before"))
@@ -172,7 +172,7 @@ def check_update(scene):
 
 
 def check_reboot(scene):
-    """The node goes down without warning while the receiver is away."""
+    """The node goes down without warning while the receiver is down."""
     scene.release.upgrade(scene.values(mark("reboot")))
     scene.release.wait_ready()
     scene.wait_for_samples("samples", has_mark("reboot"))

@@ -163,7 +163,7 @@ def check_unconfined(scene):
 
 
 def check_no_kubelet(scene):
-    """Names are those of log directories, and somebody says so."""
+    """Names come from log directories, and the agent says so."""
     told = upgrade(scene, {"rbac": {"kubeletAccess": "none"}})
     print_known("kubeletAccess none", *scene.wait_for_everything(identity="logs"))
     print("\n".join(line for line in told.splitlines() if "kubelet" in line.lower()), flush=True)

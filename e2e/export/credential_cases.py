@@ -89,7 +89,7 @@ def away(spoil, context, transport):
 
 
 def broken_at_start(context, transport):
-    """It is said at once, with the line, and nothing is sent."""
+    """The program reports the line at once, and sends nothing."""
     secret = Secret(context, "header")
     with Receiver(transport) as receiver:
         secret.write_text(f"X-Scope-OrgID: blue\n{NEW}\n")

@@ -197,7 +197,7 @@ class HttpServer:
             return connection, address
 
         def handle_error(self, *_args):
-            """A client that goes away, or does not like the certificate, is no event here."""
+            """Ignores clients that disconnect or refuse the certificate."""
 
     def __init__(self, receiver):
         self.server = self.Server(receiver.socket_path, HttpHandler)

@@ -33,7 +33,7 @@ def wait_until_written(directory):
 
 
 def refused(context, transport):
-    """First nobody is there, then somebody."""
+    """The receiver is down at first, and up for the second run."""
     nr = context.recordings.nr_samples("large")
     with Receiver(transport) as receiver:
         receiver.start()
@@ -49,7 +49,7 @@ def refused(context, transport):
 
 
 def comes_back(context, transport):
-    """Somebody is there before the wait is over."""
+    """The receiver is up before the wait is over."""
     with Receiver(transport) as receiver:
         receiver.start()
         export = context.export(["small"], receiver)
@@ -61,7 +61,7 @@ def comes_back(context, transport):
 
 
 def never_answers(context, transport):
-    """The end waits for nobody: what is under way is given up, and kept."""
+    """The end does not wait for an answer: the request in progress is abandoned and kept."""
     with Receiver(transport) as receiver:
         receiver.open()
         receiver.script.append(Answer(delay_s=SILENCE_S))
@@ -197,7 +197,8 @@ def kill_while_down(context, transport):
 
 
 def kill_while_sending(context, transport):
-    """Only the request whose answer nobody read comes twice. What had not been queued yet may be lost."""
+    """Only the request whose answer was not read arrives twice. Samples that were not queued yet
+    may be lost."""
     large, pods, small = (context.recordings.nr_samples(name) for name in ("large", "pods", "small"))
     with Receiver(transport) as receiver:
         receiver.start()

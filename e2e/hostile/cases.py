@@ -236,7 +236,7 @@ def replaced_by_link(path, _stage):
 
 
 def rewritten(path, stage):
-    """By its owner, for ever."""
+    """The owner rewrites the file for ever."""
     shutil.copy2(path, path + ".copy")
     script = 'while :; do dd if="$1.copy" of="$1" conv=notrunc bs=1M; dd if=/dev/urandom of="$1" bs=64 count=1 conv=notrunc; done'
     os.chown(path, HOSTILE_UID, HOSTILE_UID)
@@ -244,7 +244,7 @@ def rewritten(path, stage):
 
 
 def flood(stage):
-    """A file that nobody has seen, again and again, each in a process of its own."""
+    """Runs a new file again and again, each in a process of its own."""
     script = ('i=0; while :; do i=$((i+1)); cp "$1" "$2/f$i"; printf %08d $i | dd of="$2/f$i" bs=1 seek=5000 conv=notrunc; '
               'timeout 0.2 "$3" "$2/f$i:4096:4:16"; rm "$2/f$i"; done')
     image, _ = victim_image(stage)

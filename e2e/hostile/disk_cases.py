@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Directories and files in which somebody else has been before: queue, cache of unwind tables, outputs."""
+"""Directories and files that another user has prepared: queue, cache of unwind tables, outputs."""
 
 import os
 import random
@@ -108,7 +108,7 @@ def forged_cache(stage):
 
 
 def refuses(option, prepare):
-    """A directory that is not ours alone: it is said, and nothing is written to it."""
+    """The agent reports a directory that others can change, and writes nothing to it."""
     def special(binary, stage):
         directory = prepare(stage)
         before = set(everything(directory))
@@ -169,7 +169,7 @@ def planted_below(stage):
 
 
 def record_to(plant_at):
-    """`record -o` in a directory like /tmp, where somebody was first."""
+    """`record -o` in a directory like /tmp, where another user has made the file first."""
     def special(binary, stage):
         directory = f"{stage.directory}/sticky"
         os.mkdir(directory)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process with memory that nobody can read without waiting for ever: a userfaultfd
+/* A process with memory whose readers wait for ever: a userfaultfd
  * that nobody answers holds the page of its arguments and environment, and the stack of
  * the thread that is busy.
  *

@@ -54,7 +54,7 @@ def for_ever(change, pause=0.2):
 
 
 def truncated():
-    """Long, then cut while somebody reads it."""
+    """Writes a long list, and truncates it while it is read."""
     def change():
         with open(MAP, "wb") as file:
             file.write(b"".join(line(i) for i in range(300_000)))

@@ -65,7 +65,7 @@ class Cgroup:
 
 
 def become(cgroup, uid):
-    """For a child before its exec: it is in a cgroup and somebody, and does not outlive the test."""
+    """Prepares a child before its exec: sets its cgroup and user, and ends it with the test."""
     def prepare():
         cgroup.enter()
         if uid:
@@ -101,7 +101,7 @@ class Tools:
         return path
 
     def victim(self, directory, number):
-        """A program that nobody has seen yet, with a function of that number."""
+        """Makes a new program, with a function of that number."""
         with open(self.build("victim"), "rb") as file:
             content = file.read()
         path = f"{directory}/v{number:04}"

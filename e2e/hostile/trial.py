@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One case of the trial, and its judgement: the agent runs, a victim too, then somebody attacks."""
+"""Plays one case of the trial and judges it: the agent and a victim run, then the attack starts."""
 
 import collections
 from dataclasses import dataclass, field

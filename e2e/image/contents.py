@@ -99,7 +99,8 @@ def check_size(image):
 
 
 def check_entry(path, entry, may_execute):
-    """Directories and files of root's that nobody may write to; two of them are programs, neither a shell."""
+    """All directories and files belong to root and are not writable; two are programs, neither is a
+    shell."""
     if stat.S_ISDIR(entry.mode):
         modes = (0o555,)
     elif stat.S_ISREG(entry.mode):

@@ -200,7 +200,7 @@ class Scene:
         self.shared_cgroups.release({os.path.dirname(path) for path in own})
 
     def show_logs(self):
-        """The ends of all logs, for whoever has to find out what went wrong."""
+        """Prints the ends of all logs."""
         parts = [self.containerd.daemon, self.collector.process]
         parts += [node.process for node in self.kubelets]
         for process in filter(None, parts + self.agents):

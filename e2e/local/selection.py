@@ -55,7 +55,8 @@ def record(scene, node, number, options):
 
 
 def test_recordings(scene, node, table):
-    """Each chooses one container, all at the same time; or nobody, and says so."""
+    """All recordings run at the same time. Each selects one container, or reports that it selects
+    none."""
     problems = []
     chosen = recordings(table)
     running = [record(scene, node, number, options) for number, options in enumerate(chosen)]

@@ -116,7 +116,7 @@ class Standin:
         return verdict
 
     def refuse(self, protocol, status, text):
-        """For what the protocol refuses, before anybody looks at profiles."""
+        """Answers a request that the protocol refuses, before its profiles are read."""
         verdict = limits.Verdict(status, "UNKNOWN", text)
         self.requests.append(Request(protocol, verdict, 0, 0))
         return verdict
@@ -127,7 +127,7 @@ class HttpServer(http.server.ThreadingHTTPServer):
     standin = None
 
     def handle_error(self, request, client_address):
-        """A client that goes away is no event here."""
+        """Ignores clients that disconnect."""
 
 
 class HttpHandler(http.server.BaseHTTPRequestHandler):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names beside a container whose files mean harm to whoever reads them."""
+"""Checks names beside a container whose files attack their readers."""
 
 import glob
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that do harm to whoever reads symbols in them, all with code that runs."""
+"""Files that attack readers of symbols. All of them have code that runs."""
 
 import lzma
 import os

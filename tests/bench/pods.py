@@ -187,7 +187,7 @@ def pods_seconds(pid):
 
 
 def refresh(cgroups, standin):
-    """Makes the agent ask: a container is born in a pod that nobody knows."""
+    """Makes the agent ask by starting a container in an unknown pod."""
     before = len(standin.requests())
     cgroups.make(f"/kubepods/pod{uuid.uuid4()}/{secrets.token_hex(32)}")
     host.wait_until("the kubelet is asked", lambda: len(standin.requests()) > before, 30)

@@ -72,7 +72,7 @@ static void a_return_address_may_be_in_a_register(void **state)
 	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), IN_FUNCTION(2), IN_ROOT);
 }
 
-/* Further up nobody knows it any more. */
+/* It is unknown in the frames further up. */
 static void a_register_with_a_return_address_is_the_leafs(void **state)
 {
 	struct cfi_rule rule = scene_rule(CFA_REGISTER, CFI_RSP, 0);

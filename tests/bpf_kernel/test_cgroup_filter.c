@@ -285,7 +285,7 @@ static void a_container_that_makes_many_cgroups_leaves_room_for_verdicts(void **
 	expect_excluded(scene);
 }
 
-/* It has no samples, so nobody else would ask who it is. */
+/* It has no samples, so that nothing else would ask for its identity. */
 static void an_undecided_container_is_asked_for_while_it_is_young(void **state)
 {
 	static const char *const containers[] = { "main" };

@@ -210,7 +210,7 @@ static void a_busy_process_is_sampled_in_its_hot_function(void **state)
 	assert_int_equal(stats.bpf[STAT_SENT], seen.nr_wanted + seen.nr_others);
 }
 
-/* Nobody binds it here, so that no frame but the leaf is known. */
+/* No code binds the process here, so that no frame but the leaf is known. */
 static void a_process_that_is_not_bound_wakes_the_agent_once(void **state)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(4096);
@@ -241,7 +241,7 @@ static void a_process_that_is_not_bound_wakes_the_agent_once(void **state)
 	assert_int_equal(seen.last.unwind_result, UNWIND_NEW_PROCESS);
 }
 
-/* Samples nobody, so that nothing wakes the agent. */
+/* Opens a source that samples no process, so that nothing wakes the agent. */
 static struct sample_source *open_quiet(void)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(4096);

@@ -103,7 +103,7 @@ class Chart:
 
 
 def run_helm(helm, *arguments):
-    """Helm sees no cluster and none of its user's settings, whoever runs the test."""
+    """Runs Helm without a cluster and without the user's settings."""
     environment = {"PATH": os.environ["PATH"], "KUBECONFIG": "/dev/null", "HOME": "/nonexistent"}
     done = subprocess.run([tool(helm), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True, timeout=SECONDS, check=False, env=environment)

@@ -48,7 +48,7 @@ def check_coverage(rules):
 
 
 def check_texts(rules):
-    """Somebody who is woken up wants to know what it means, and what to do."""
+    """Each alert says what it means and what to do."""
     faults = [f"{rule['alert']} has no {key}" for rule in rules
               for key in ("summary", "description", "runbook") if not rule["annotations"].get(key)]
     return faults + [f"{rule['alert']} has no severity" for rule in rules

@@ -37,7 +37,7 @@ def mappings(schema, node, path=()):
 
 
 def open_mappings(node, path=("#",)):
-    """Mappings anywhere in the file, those in lists as well, that take keys which nobody knows."""
+    """Finds mappings anywhere in the file, also in lists, that accept unknown keys."""
     if isinstance(node, dict):
         if "properties" in node and node.get("additionalProperties", True) is True:
             yield "/".join(path)

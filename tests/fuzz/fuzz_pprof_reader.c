@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pprof file of anybody. What is read of it can be written, and read again with the same
+/* A pprof file from any source. What is read of it can be written, and read again with the same
  * counts. */
 #include "profile/pprof.h"
 #include "profile/pprof_reader.h"

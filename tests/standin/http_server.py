@@ -238,7 +238,7 @@ class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request, client_address):
-        """A client that goes away is what some tests are about."""
+        """Ignores clients that disconnect: some tests do so on purpose."""
 
 
 def make_certificate(directory):

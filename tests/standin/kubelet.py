@@ -261,7 +261,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.close_connection = True
 
     def handle(self):
-        """A client that goes away, or does not trust the certificate, is no event here."""
+        """Ignores clients that disconnect or do not trust the certificate."""
         try:
             self.connection.do_handshake()
             super().handle()

@@ -23,7 +23,7 @@ enum libdw_end {
 	 * stack may go on elsewhere */
 	LIBDW_END_OF_STACK,
 	LIBDW_FAILED, /* see `why` */
-	LIBDW_UNTOLD, /* what CFI there is of the last frame is wrong: nobody could go on by it */
+	LIBDW_UNTOLD, /* the CFI of the last frame is wrong, so that no unwinder could go on */
 };
 
 struct libdw_stack {

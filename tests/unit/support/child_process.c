@@ -33,7 +33,7 @@ static bool read_proc(pid_t pid, const char *name, struct strbuf *text)
 	return file_read_at(AT_FDCWD, path, text) == 0;
 }
 
-/* Worker processes are told by their argument: the name in stat is the test's. */
+/* Workers are found by their argument, because the name in stat is the test's. */
 static bool is_child(pid_t pid, const char *name)
 {
 	_cleanup_(strbuf_done) struct strbuf stat = strbuf_with_max(TEXT_MAX_BYTES);

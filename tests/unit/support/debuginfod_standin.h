@@ -26,10 +26,10 @@ struct debuginfod_standin {
 void debuginfod_standin_start(struct debuginfod_standin *standin);
 void debuginfod_standin_stop(struct debuginfod_standin *standin);
 
-/* A port that nobody listens on. */
+/* Returns a port without a listener. */
 unsigned int free_port(void);
 
-/* The status of a GET request to 127.0.0.1, or 0 when nobody answers. */
+/* Returns the status of a GET request to 127.0.0.1, or 0 if there is no answer. */
 unsigned int http_status(unsigned int port, const char *path);
 
 #endif

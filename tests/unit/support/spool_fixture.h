@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Spools in a directory of their own, and requests that are told apart by a number. */
+/* Spools in a directory of their own, and requests that differ by a number. */
 #ifndef TESTS_UNIT_SPOOL_FIXTURE_H
 #define TESTS_UNIT_SPOOL_FIXTURE_H
 
