@@ -6,21 +6,22 @@
 #include "config/option_fields.h"
 #include "config/option_table.h"
 
-#include <string.h>
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 static void store_entry(struct options *options, struct destination *destination,
 			const struct config_entry *entry)
 {
-	const struct option *option = option_find(entry->key, strlen(entry->key), COMMAND_AGENT);
+	const struct option *option = option_find(entry->key, COMMAND_AGENT);
 
 	if (!option)
-		option = option_find(entry->key, strlen(entry->key), ~0u);
-	if (!option && !option_nearest(entry->key, COMMAND_AGENT, true))
-		__builtin_trap();
-	if (!option)
+		option = option_find(entry->key, ~0u);
+	if (!option) {
+		const char *similar = option_nearest(entry->key, COMMAND_AGENT, true);
+
+		if (similar && !option_find(similar, COMMAND_AGENT))
+			__builtin_trap();
 		return;
+	}
 	void *field = option_field(option, options, destination);
 	if (value_store(option->type, entry->value, field) < 0)
 		value_clear(option->type, field);

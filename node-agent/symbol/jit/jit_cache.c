@@ -14,7 +14,7 @@ struct jit_cache {
 	struct jit_registry *registry; /* owned */
 	struct jit_client *client; /* owned */
 
-	/* Result of the last jit_cache_symbolize(); only for the loader. */
+	/* Result of the last jit_cache_symbolize(); only for the symbolizer. */
 	struct strbuf scratch;
 	struct symbol_line line;
 };

@@ -8,7 +8,7 @@
  *
  * Both are in the process's mount namespace and grow while it runs. The *reader* thread calls
  * jit_cache_open() when a process is sampled in memory that no file backs. This opens the files
- * that exist and costs a few system calls. The *loader* thread (the symbolizer) calls
+ * that exist and costs a few system calls. The *symbolizer* thread calls
  * jit_cache_refresh(), which makes a worker (jit_worker.h) read what was added to the files since
  * the last call, and jit_cache_symbolize() for names.
  *
@@ -55,15 +55,15 @@ uint32_t jit_cache_open(struct jit_cache *cache, uint32_t pid, uint64_t number, 
 int jit_cache_symbolize(struct jit_cache *cache, uint32_t id, uint64_t address,
 			struct symbol_frames *ret_frames) must_check;
 
-/* The loader calls this once per window, before the first jit_cache_symbolize(). It makes workers
- * read what was added to the files of the processes that were sampled since the last call. It waits
- * for that until `until_ns` (CLOCK_MONOTONIC) at most, and not for processes whose files were slow
- * before: later answers serve later windows. It also forgets processes that were not sampled for a
- * while, but only at the second call that finds a process unused, so that names stay available to
- * the end of the window that uses them. */
+/* The symbolizer calls this once per window, before the first jit_cache_symbolize(). It makes
+ * workers read what was added to the files of the processes that were sampled since the last call.
+ * It waits for that until `until_ns` (CLOCK_MONOTONIC) at most, and not for processes whose files
+ * were slow before: later answers serve later windows. It also forgets processes that were not
+ * sampled for a while, but only at the second call that finds a process unused, so that names stay
+ * available to the end of the window that uses them. */
 void jit_cache_refresh(struct jit_cache *cache, uint64_t now_ns, uint64_t until_ns);
 
-/* The loader calls this now and then between refreshes. It takes the answers that have arrived,
+/* The symbolizer calls this now and then between refreshes. It takes the answers that have arrived,
  * without waiting, and ends idle workers. Returns whether requests are still in progress. */
 bool jit_cache_work(struct jit_cache *cache);
 

@@ -7,8 +7,8 @@
  *	worker died, or sent nonsense		the process is skipped for a while
  *	worker too slow in the fast lane	the request is repeated in the slow lane
  *
- * Each refresh begins after the process that was read last. Only the loader thread may call these
- * functions, except jit_client_get_stats(). */
+ * Each refresh begins after the process that was read last. Only the symbolizer thread may call
+ * these functions, except jit_client_get_stats(). */
 #ifndef SYMBOL_JIT_JIT_CLIENT_H
 #define SYMBOL_JIT_JIT_CLIENT_H
 

@@ -14,7 +14,7 @@
 
 #define JIT_PROCESS_INDEX_MAX 4096
 
-/* A file that the reader has opened for the loader. */
+/* A file that the reader has opened for the symbolizer. */
 struct jit_file {
 	int fd; /* owned; negative: none */
 	struct file_identity identity;
@@ -43,11 +43,11 @@ struct jit_process {
 	bool is_java;
 	bool has_file; /* now or before */
 	bool is_refused[JIT_SOURCE_KINDS]; /* at the last look */
-	bool is_open[JIT_SOURCE_KINDS]; /* the loader has, or will take, a descriptor */
+	bool is_open[JIT_SOURCE_KINDS]; /* the symbolizer has, or will take, a descriptor */
 	struct file_identity identities[JIT_SOURCE_KINDS];
 	struct jit_file incoming[JIT_SOURCE_KINDS];
 
-	/* Only for the loader. */
+	/* Only for the symbolizer. */
 	struct jit_source sources[JIT_SOURCE_KINDS];
 	size_t nr_to_read[JIT_SOURCE_KINDS]; /* bytes left for this refresh */
 	bool is_asked[JIT_SOURCE_KINDS]; /* a request is in progress */

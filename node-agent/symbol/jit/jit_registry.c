@@ -50,10 +50,10 @@ void jit_registry_free(struct jit_registry *registry)
 struct look {
 	uint32_t id;
 	const struct jit_sampled *sampled;
-	bool is_open[JIT_SOURCE_KINDS]; /* the loader has the file with this identity: */
+	bool is_open[JIT_SOURCE_KINDS]; /* the symbolizer has the file with this identity: */
 	struct file_identity identities[JIT_SOURCE_KINDS];
 	int results[JIT_SOURCE_KINDS]; /* 0 if found, else an error */
-	struct jit_file files[JIT_SOURCE_KINDS]; /* fd is negative if the loader has the file */
+	struct jit_file files[JIT_SOURCE_KINDS]; /* fd is negative if the symbolizer has the file */
 };
 
 /* Returns whether to look for files of the process now; if so, fills `look`. Sets `*ret_id` to 0 if
@@ -103,7 +103,7 @@ static int look_for(struct jit_registry *registry, struct look *look, const stru
 	return file_opener_open(registry->proc_fd, look->sampled->pid, &pinned, &file->fd);
 }
 
-/* Leaves an opened file for the loader. */
+/* Leaves an opened file for the symbolizer. */
 static int hand_over(struct jit_registry *registry, struct jit_process *process, size_t kind,
 		     struct jit_file *file)
 {

@@ -3,15 +3,15 @@
  *
  * Two threads share a process, and neither waits while the other one works on files:
  *
- *	reader	looks for files, opens them, and leaves the descriptors in `incoming`; holds the
+ *	reader  looks for files, opens them, and leaves the descriptors in `incoming`; holds the
  *		lock except while it opens files
- *	loader	takes the descriptors, has the files read, and names addresses; holds the lock only
- *		while it takes the descriptors
+ *	symbolizer  takes the descriptors, has the files read, and names addresses; holds the lock
+ *		only while it takes the descriptors
  *
- * Only the loader removes processes, so a process that it has found stays valid while it works. The
- * reader looks a process up again whenever it has released the lock. If there is no room, the
+ * Only the symbolizer removes processes, so a process that it has found stays valid while it works.
+ * The reader looks a process up again whenever it has released the lock. If there is no room, the
  * reader does not add a process. If it replaced another one instead, whose files would then be read
- * again, a container with many processes could keep the loader busy. */
+ * again, a container with many processes could keep the symbolizer busy. */
 #ifndef SYMBOL_JIT_JIT_REGISTRY_H
 #define SYMBOL_JIT_JIT_REGISTRY_H
 
@@ -37,12 +37,12 @@ void jit_registry_free(struct jit_registry *registry);
 uint32_t jit_registry_open(struct jit_registry *registry, const struct jit_sampled *sampled,
 			   uint64_t now_ns);
 
-/* For the loader: return a process, or NULL if it is unknown. jit_registry_use() counts as a use of
- * it. */
+/* For the symbolizer: return a process, or NULL if it is unknown.
+ * jit_registry_use() counts as a use of it. */
 struct jit_process *jit_registry_find(struct jit_registry *registry, uint32_t id);
 struct jit_process *jit_registry_use(struct jit_registry *registry, uint32_t id);
 
-/* For the loader: lists the processes and takes the files that the reader has opened for
+/* For the symbolizer: lists the processes and takes the files that the reader has opened for
  * them. Frees processes that are no longer needed. The listed ones are borrowed until the
  * next call. Returns their number. */
 size_t jit_registry_list(struct jit_registry *registry, uint64_t now_ns,
