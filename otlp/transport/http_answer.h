@@ -9,8 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HTTP_ANSWER_NOT_OTLP \
-	"the response claims success, but is not an OTLP response"
+#define HTTP_ANSWER_NOT_OTLP "the response claims success, but is not an OTLP response"
 
 struct http_answer {
 	unsigned int status;
