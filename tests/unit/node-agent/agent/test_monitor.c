@@ -69,6 +69,7 @@ static void it_is_alive_but_not_ready_while_it_starts(void **state)
 {
 	_cleanup_(monitor_stopp) struct monitor *monitor = start(false);
 	(void)state;
+	(void)monitor;
 
 	assert_says("/healthz", 200, "ok\n");
 	assert_says("/readyz", 503, "starting\n");
