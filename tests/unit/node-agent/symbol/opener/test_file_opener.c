@@ -148,6 +148,34 @@ static void a_mapping_on_a_foreign_device_is_not_even_looked_at(void **state)
 	file_opener_unpin(&pinned);
 }
 
+static void the_mount_of_a_mapping_is_found_by_its_whole_device(void **state)
+{
+	static const struct {
+		const char *mounts;
+		int result;
+	} cases[] = {
+		{ "22 1 0:5 / / rw - tmpfs x rw\n23 22 0:77 / /a rw - nfs4 x rw\n", -EOPNOTSUPP },
+		{ "22 1 0:5 / / rw - nfs4 x rw\n23 22 0:77 / /a rw - tmpfs x rw\n", 0 },
+		{ "22 1 8:77 / / rw - ext4 x rw\n23 22 0:77 / /a rw - fuse x rw\n", -EOPNOTSUPP },
+		{ "22 1 8:77 / / rw - nfs4 x rw\n23 22 0:77 / /a rw - xfs x rw\n", 0 },
+		{ "77 1 0:5 / / rw - nfs4 x rw\n", 0 },
+	};
+	const struct fake_proc *proc = *state;
+
+	write_file(proc, "123/root/file", "ELF");
+	struct mapped_file file = map_root_file(proc);
+	file.dev_major = 0;
+	file.dev_minor = 77;
+	for (size_t i = 0; i < array_len(cases); i++) {
+		struct pinned_file pinned = { .fd = -EBADF };
+
+		write_file(proc, "123/mountinfo", cases[i].mounts);
+		assert_int_equal(pin(proc, &file, &pinned), cases[i].result);
+		if (cases[i].result == 0)
+			file_opener_unpin(&pinned);
+	}
+}
+
 static void fifos_and_directories_are_refused_without_waiting(void **state)
 {
 	const struct fake_proc *proc = *state;
@@ -350,6 +378,7 @@ int main(void)
 		TEST(a_regular_file_is_pinned_and_opened),
 		TEST(a_file_of_an_unknown_or_foreign_type_is_not_opened),
 		TEST(a_mapping_on_a_foreign_device_is_not_even_looked_at),
+		TEST(the_mount_of_a_mapping_is_found_by_its_whole_device),
 		TEST(fifos_and_directories_are_refused_without_waiting),
 		TEST(without_map_files_the_path_serves_if_the_inode_agrees),
 		TEST(another_file_that_is_mapped_there_by_now_is_not_taken),
