@@ -74,6 +74,17 @@ void check_perf(const struct doctor_host *host, struct doctor_report *report)
 				 "CPU timers can be opened, with and without copies of stacks");
 }
 
+/* Returns whether a backend works. If not, the message is never empty. */
+static bool backend_works(const struct doctor_host *host, enum backend_set backend,
+			  struct strbuf *reterr_msg)
+{
+	int r = host->try_capture(backend, reterr_msg);
+
+	if (r < 0 && reterr_msg->len == 0)
+		strbuf_append_str(reterr_msg, strerror(-r));
+	return r == 0;
+}
+
 /* Adds that no backend works. One of the reasons is empty if the options allow only the other
  * backend. */
 static void add_neither(const char *bpf, const char *perf, struct doctor_report *report)
@@ -96,10 +107,10 @@ void check_capture_backend(const struct doctor_host *host, struct doctor_report 
 	_cleanup_(strbuf_done) struct strbuf perf = strbuf_with_max(MESSAGE_MAX_BYTES);
 	enum backend_set wanted = backend_set_wanted(host->options);
 
-	if ((wanted & BACKEND_BPF) && host->try_capture(BACKEND_BPF, &bpf) == 0)
+	if ((wanted & BACKEND_BPF) && backend_works(host, BACKEND_BPF, &bpf))
 		doctor_report_ok(report, DOCTOR_CAPTURE_BACKEND, "bpf%s",
 				 wanted == BACKEND_BPF ? ", as requested by --capture" : "");
-	else if (!(wanted & BACKEND_PERF) || host->try_capture(BACKEND_PERF, &perf) < 0)
+	else if (!(wanted & BACKEND_PERF) || !backend_works(host, BACKEND_PERF, &perf))
 		add_neither(strbuf_str(&bpf), strbuf_str(&perf), report);
 	else if (wanted == BACKEND_PERF)
 		doctor_report_ok(report, DOCTOR_CAPTURE_BACKEND, "perf, as requested by --capture");

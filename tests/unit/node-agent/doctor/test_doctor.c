@@ -214,6 +214,26 @@ static void the_capture_backend_is_what_the_agent_would_take(void **state)
 	host.options = &nothing_configured;
 }
 
+static int fail_silently(enum backend_set backend, struct strbuf *reterr_msg)
+{
+	(void)backend;
+	(void)reterr_msg;
+	return -EMFILE;
+}
+
+static void a_backend_that_fails_without_a_reason_has_the_errors_text(void **state)
+{
+	(void)state;
+	host.try_capture = fail_silently;
+	host.options = &nothing_configured;
+	expect_finding(check_capture_backend, FINDING_FAIL,
+		       "none: bpf: Too many open files; perf: Too many open files", "");
+	host.options = &only_perf;
+	expect_finding(check_capture_backend, FINDING_FAIL,
+		       "--capture=perf was requested: Too many open files", "");
+	host.options = &nothing_configured;
+}
+
 static void kernel_symbols_need_an_address(void **state)
 {
 	(void)state;
@@ -483,6 +503,7 @@ int main(void)
 		cmocka_unit_test(only_the_strictest_lockdown_rules_bpf_out),
 		cmocka_unit_test(a_missing_capability_is_named_with_what_it_costs),
 		cmocka_unit_test(the_capture_backend_is_what_the_agent_would_take),
+		cmocka_unit_test(a_backend_that_fails_without_a_reason_has_the_errors_text),
 		cmocka_unit_test(kernel_symbols_need_an_address),
 		cmocka_unit_test(process_ids_must_be_the_hosts),
 		cmocka_unit_test(probes_of_the_kernel_say_something_wherever_they_run),
