@@ -131,6 +131,9 @@ static struct task *add(struct task_table *table, uint32_t pid, uint32_t tid)
  * memory. */
 static struct task *take(struct task_table *table, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
+	if (tid == 0)
+		return NULL; /* 0 marks an unused row, and the idle task needs none */
+
 	struct task *task = find(table, tid);
 
 	if (task && task->pid == pid) {
