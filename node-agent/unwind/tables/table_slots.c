@@ -137,8 +137,10 @@ static void add_vdso(struct table_slots *slots)
 	const struct file_key key = { 0 };
 
 	slots->vdso = slots->without_cfi;
-	if (elf_rows_open_vdso(&file.fd) < 0 || add(slots, &file, NULL, &slots->vdso) < 0)
+	if (elf_rows_open_vdso(&file.fd) < 0)
 		slots->stats.nr_failures++;
+	else
+		(void)add(slots, &file, NULL, &slots->vdso);
 	slot_map_set_used(&slots->map, slots->vdso, slot_map_clock(&slots->map));
 	/* without the key, only processes that are new do without the vDSO's table */
 	(void)!unwind_memory_set_file(slots->opts.memory, &key, slots->vdso);

@@ -141,11 +141,14 @@ static int rank_file(const struct waiting_file *file, void *data)
 	return lane == WORKER_LANE_FAST ? (int)rows_client_rank(thread->client, file->owner) : 0;
 }
 
-/* Begins to read the next file. Returns false if there is none. */
+/* Begins to read the next file. Returns false if there is none, or no lane for it. */
 static bool begin_job(struct table_thread *thread)
 {
 	struct waiting_file file;
 
+	if (rows_client_is_busy(thread->client, WORKER_LANE_FAST) &&
+	    rows_client_is_busy(thread->client, WORKER_LANE_SLOW))
+		return false;
 	if (!table_slots_next(thread->slots, rank_file, thread, &file))
 		return false;
 	enum worker_lane lane = choose_lane(thread, &file);
