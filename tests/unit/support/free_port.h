@@ -2,24 +2,41 @@
 #ifndef TESTS_UNIT_FREE_PORT_H
 #define TESTS_UNIT_FREE_PORT_H
 
-#include <netinet/in.h>
+#include <arpa/inet.h>
+#include <stdbool.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Returns a TCP port that nobody listens at now, or 0 on failure. */
-static inline unsigned int free_port(void)
+#define FREE_PORT_FIRST 10000
+#define FREE_PORT_COUNT 20000
+
+static inline bool is_free_port(unsigned int port)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET };
-	socklen_t len = sizeof(address);
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
-		return 0;
-	int r = bind(fd, (struct sockaddr *)&address, len);
-	if (r == 0)
-		r = getsockname(fd, (struct sockaddr *)&address, &len);
+		return false;
+	int r = bind(fd, (struct sockaddr *)&address, sizeof(address));
 	close(fd);
-	return r == 0 ? ntohs(address.sin_port) : 0;
+	return r == 0;
+}
+
+/* Returns a TCP port that nobody listens at now, or 0. The kernel picks other ports for connections
+ * (net.ipv4.ip_local_port_range), and tests that run at the same time begin elsewhere, so that
+ * nobody takes the port before the caller does. */
+static inline unsigned int free_port(void)
+{
+	static unsigned int nr_calls;
+
+	for (unsigned int i = 0; i < FREE_PORT_COUNT; i++) {
+		unsigned int n = (unsigned int)getpid() * 16 + nr_calls++;
+		unsigned int port = FREE_PORT_FIRST + n % FREE_PORT_COUNT;
+
+		if (is_free_port(port))
+			return port;
+	}
+	return 0;
 }
 
 #endif
