@@ -3,6 +3,7 @@
 #include "base/fileio.h"
 #include "symbol/elf/elf_fingerprint.h"
 #include "symbol/elf/elf_symbols.h"
+#include "tests/unit/support/function_count.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -35,7 +36,8 @@ static void send(const struct elf_symbols *symbols)
 	if (!copy)
 		return;
 	memcpy(copy, block, len);
-	if (elf_symbols_from_block(copy, len, &received) < 0)
+	if (elf_symbols_from_block(copy, len, &received) < 0 ||
+	    function_count(received) != function_count(symbols))
 		abort();
 	walk(received);
 }
