@@ -217,17 +217,34 @@ class Scene:
                    self.url, "--listen", f"unix:{directory}/http.sock", "--metrics-listen",
                    f"127.0.0.1:{host.free_port()}"]
         program = Program(command, directory)
-        program.wait_for("the agent listens", lambda: os.path.exists(f"{directory}/http.sock"))
-        program.wait_for("the agent is ready",
-                         lambda: get(f"{directory}/http.sock", "/readyz")[0] == 200)
+        with killing_on_failure(program):
+            program.wait_for("the agent is ready", lambda: is_ready(f"{directory}/http.sock"))
         return program
 
     def start_record(self, directory, output, **options):
         command = [self.binary, "record", "-F", "99", "-d", "100", "-o", output]
         program = Program(command, directory, **options)
-        program.wait_for("it samples", lambda: recorder.SAYS_IT_SAMPLES in program.process.log())
+        with killing_on_failure(program):
+            program.wait_for("it samples", lambda: recorder.SAYS_IT_SAMPLES in program.process.log())
         time.sleep(RECORD_SECONDS)
         return program
+
+
+def is_ready(path):
+    """Its socket is there before it listens."""
+    with contextlib.suppress(OSError):
+        return get(path, "/readyz")[0] == 200
+    return False
+
+
+@contextlib.contextmanager
+def killing_on_failure(program):
+    try:
+        yield
+    except BaseException:
+        if program.process.is_alive():
+            program.kill()
+        raise
 
 
 @contextlib.contextmanager

@@ -85,7 +85,7 @@ def record(binary, where, capture, program, directory):
     """Whole stacks of a running program, and what was taken; or one line that says why not. On a busy machine the first stacks come
     before the tables."""
     path = f"{directory}/a.folded"
-    status, output = where.run(binary, "record", "--capture", capture, "-d", "4s", "-F", "199",
+    status, output = where.run(binary, "record", "--capture", capture, "-d", f"{4 * host.slowness():.1f}s", "-F", "199",
                              "-p", str(program.pid), "-o", path)
     if not works(where, capture):
         faults = told(output, where.says)

@@ -122,7 +122,7 @@ def check_probes(binary, directory, path):
     listen = ("--listen", f"unix:{path}")
     cases = [(listen, 0, "ok\n"), (("-c", config), 0, "ok\n"),
              (("--ready", *listen), 1, "kubelet"), (("--ready", "-c", config), 1, "kubelet"),
-             ((), 2, "--listen"), (("--listen", "10.0.0.1:80"), 2, "loopback"),
+             ((), 2, "--listen"), (("--listen", "10.0.0.1:80"), 2, "127.0.0.1:PORT"),
              (("-c", f"{directory}/none"), 2, "none"),
              (("--listen", f"unix:{directory}/none"), 1, "No such file"),
              (("--listen", f"127.0.0.1:{host.free_port()}"), 1, "refused")]

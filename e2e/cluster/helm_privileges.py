@@ -99,7 +99,7 @@ def check_profiles(scene):
 def check_doctor(scene):
     report = scene.release.exec(*DOCTOR)
     print(report, end="", flush=True)
-    lines = [line for line in report.splitlines() if line.startswith(("warn", "fail"))]
+    lines = [line for line in report.splitlines() if line.startswith(("warn ", "fail "))]
     return [line for line in lines if not line.split(maxsplit=1)[1].startswith(MACHINE_WARNINGS)]
 
 

@@ -70,7 +70,7 @@ def never_answers(context, transport):
                                 "40s").finish()
         seconds = time.monotonic() - begin
         faults = check_all_in(report, "queued", context.recordings.nr_samples("small"))
-        faults += check_message(report, "given up", str(receiver.gate.port))
+        faults += check_message(report, "abandoned", str(receiver.gate.port))
         if seconds > SILENCE_S - 10:
             faults.append(f"it ended after {seconds:.1f} s")
         return faults + ([] if queue_files(context.queue_directory) else ["nothing is on disk"])

@@ -92,7 +92,7 @@ static void a_cpu_that_may_not_be_sampled_is_told_of_once_and_counted(void **sta
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 0);
 	assert_true(n > 0);
-	assert_non_null(strstr(log, "not all CPUs can be sampled, retrying every second: "
+	assert_non_null(strstr(log, "cannot sample all CPUs; retrying every second: "
 				    "perf_event_open: Permission denied: CAP_PERFMON is missing"));
 	assert_int_equal(strcspn(log, "\n"), strlen(log) - 1);
 }

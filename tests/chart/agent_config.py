@@ -26,7 +26,7 @@ DIRECTORIES = ("cgroup-root", "debug-dir", "debuginfod-cache", "pod-logs", "queu
 OTHERS = ("cgroup",)
 # The agent's message about an option that it ignores. An unknown option is wrong usage: exit status
 # 2.
-COMPLAINTS = re.compile(r"is ignored|is left out")
+COMPLAINTS = re.compile(r"is ignored")
 
 
 def config_maps(objects):
