@@ -114,8 +114,8 @@ void delivery_queue_add(struct delivery_queue *queue, const struct spool_item *i
 			const void *body, size_t len)
 {
 	if (spool_append(queue->spool, item, body, len) < 0)
-		log_warn("export to %s: the queue is full (--queue-max); dropping the oldest "
-			 "request",
+		log_warn("export to %s: a request is dropped: it is larger than the queue "
+			 "(--queue-max), or memory is short",
 			 queue->destination);
 	rate_limiter_appended(&queue->limiter);
 	if (queue->is_failing)

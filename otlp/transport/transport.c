@@ -155,7 +155,7 @@ static struct transport_result explain_worker(int error)
 	case -EBADMSG:
 		return no_answer(error, "the transport worker returned invalid data", "");
 	default:
-		return no_answer(error, "cannot start the transport worker", strerror(-error));
+		return no_answer(error, "cannot use the transport worker", strerror(-error));
 	}
 }
 
