@@ -27,7 +27,6 @@
 #include "otlp/transport/grpc_frame.h"
 #include "otlp/transport/response.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -88,9 +87,10 @@ static enum outcome_verdict find_verdict(uint32_t status, bool has_retry_info)
 	}
 }
 
+/* Returns the value of a hexadecimal digit of either case, or -1. */
 static int digit_value(char c)
 {
-	return hex_value((char)tolower((unsigned char)c));
+	return hex_value(c >= 'A' && c <= 'F' ? (char)(c - 'A' + 'a') : c);
 }
 
 /* Decodes "%41" to "A". Anything else is copied, since a message is never refused for its form.
