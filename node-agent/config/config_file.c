@@ -25,6 +25,7 @@ struct reader {
 	const char *name; /* borrowed */
 	struct config_file *file; /* borrowed */
 	struct strbuf *message; /* borrowed */
+	bool has_tabs;
 };
 
 static void reader_done(struct reader *reader)
@@ -53,9 +54,10 @@ static int next_event(struct reader *reader)
 		return 0;
 	if (reader->parser.error == YAML_MEMORY_ERROR)
 		return -ENOMEM;
-	strbuf_appendf(reader->message, "%s:%zu: not valid YAML: %s; indent with spaces, not tabs",
-		       reader->name, reader->parser.problem_mark.line + 1,
-		       reader->parser.problem ? reader->parser.problem : "unknown error");
+	strbuf_appendf(reader->message, "%s:%zu: not valid YAML: %s%s", reader->name,
+		       reader->parser.problem_mark.line + 1,
+		       reader->parser.problem ? reader->parser.problem : "unknown error",
+		       reader->has_tabs ? "; indent with spaces, not tabs" : "");
 	return -EBADMSG;
 }
 
@@ -93,7 +95,7 @@ static int add_value(struct reader *reader, const char *key)
 	if (!event_is(reader, YAML_SCALAR_EVENT))
 		return refuse(reader, "a list must not contain another list; write one flat list");
 	if (reader->event.data.scalar.plain_implicit && reader->event.data.scalar.length == 0)
-		return refuse(reader, "a key has no value; add one or remove the line");
+		return refuse(reader, "a key has no value, or a bracket is not closed");
 
 	int r = take_scalar(reader, &value);
 	if (r < 0)
@@ -200,7 +202,9 @@ int config_file_parse(const char *text, size_t len, const char *name, struct con
 	_cleanup_(config_file_done) struct config_file file = { 0 };
 	_cleanup_(reader_done) struct reader reader = { .name = name,
 							.file = &file,
-							.message = message };
+							.message = message,
+							.has_tabs = len > 0 &&
+								    memchr(text, '\t', len) };
 
 	if (!yaml_parser_initialize(&reader.parser))
 		return -ENOMEM;

@@ -88,6 +88,30 @@ static void anything_else_is_refused_by_name_and_line(void **state)
 	}
 }
 
+static void tabs_are_blamed_only_if_there_are_any(void **state)
+{
+	static const struct {
+		const char *text;
+		bool blames_tabs;
+	} cases[] = {
+		{ "\ta: 1\n", true },
+		{ "a: [1\n", false },
+		{ "a: \"open\n", false },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		struct config_file file = { 0 };
+		_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(1000);
+
+		assert_int_equal(config_file_parse(cases[i].text, strlen(cases[i].text), "f", &file,
+						   &message),
+				 -EBADMSG);
+		assert_int_equal(strstr(strbuf_str(&message), "not tabs") != NULL,
+				 cases[i].blames_tabs);
+	}
+}
+
 static void the_number_of_values_is_bounded(void **state)
 {
 	struct config_file file = { 0 };
@@ -136,6 +160,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(flat_keys_with_texts_and_lists_are_read),
 		cmocka_unit_test(anything_else_is_refused_by_name_and_line),
+		cmocka_unit_test(tabs_are_blamed_only_if_there_are_any),
 		cmocka_unit_test(the_number_of_values_is_bounded),
 		cmocka_unit_test(deep_nesting_ends_at_its_first_level),
 		cmocka_unit_test(a_file_that_is_not_there_or_endless_is_named),
