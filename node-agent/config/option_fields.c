@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-static bool is_of_destination(const struct option *option)
+static bool belongs_to_destination(const struct option *option)
 {
 	return option->commands & COMMAND_DESTINATION;
 }
@@ -13,7 +13,7 @@ static bool is_of_destination(const struct option *option)
 void *option_field(const struct option *option, struct options *options,
 		   struct destination *destination)
 {
-	char *base = is_of_destination(option) ? (char *)destination : (char *)options;
+	char *base = belongs_to_destination(option) ? (char *)destination : (char *)options;
 
 	return base + option->field;
 }
@@ -21,20 +21,21 @@ void *option_field(const struct option *option, struct options *options,
 void destination_done(struct destination *destination)
 {
 	for (size_t i = 0; i < nr_option_rows; i++) {
-		if (is_of_destination(&option_table[i]))
+		if (belongs_to_destination(&option_table[i]))
 			value_clear(option_table[i].type,
 				    option_field(&option_table[i], NULL, destination));
 	}
 }
 
 /* The first of the destinations that come from files; they are the last ones of the list. */
-static const struct destination *from_files(const struct options *options)
+static const struct destination *first_from_file(const struct options *options)
 {
 	return options->destinations + options->nr_destinations - options->destination_files.nr;
 }
 
 void options_done(struct options *options)
 {
+	/* `direct` may be an element of the list; clearing it twice is harmless. */
 	if (options->direct)
 		destination_done(options->direct);
 	for (size_t i = 0; i < options->nr_destinations; i++)
@@ -44,10 +45,11 @@ void options_done(struct options *options)
 	options->direct = NULL;
 	options->nr_destinations = 0;
 	for (size_t i = 0; i < nr_option_rows; i++) {
-		if (!is_of_destination(&option_table[i]))
+		if (!belongs_to_destination(&option_table[i]))
 			value_clear(option_table[i].type,
 				    option_field(&option_table[i], options, NULL));
 	}
+	/* These two have no row in the table: they are not named by an option. */
 	value_clear(option_files.type, &options->files);
 	value_clear(option_command.type, &options->command);
 	strbuf_done(&options->warnings);
@@ -62,7 +64,7 @@ static bool fields_equal(const struct option *option, const void *before, const 
 static bool destinations_equal(const struct destination *before, const struct destination *after)
 {
 	for (size_t i = 0; i < nr_option_rows; i++) {
-		if (is_of_destination(&option_table[i]) &&
+		if (belongs_to_destination(&option_table[i]) &&
 		    !fields_equal(&option_table[i], before, after))
 			return false;
 	}
@@ -70,12 +72,12 @@ static bool destinations_equal(const struct destination *before, const struct de
 }
 
 /* Returns whether both have the same number of destinations from files, with the same options. */
-static bool files_equal(const struct options *before, const struct options *after)
+static bool file_destinations_equal(const struct options *before, const struct options *after)
 {
 	size_t nr = before->destination_files.nr;
 
 	for (size_t i = 0; i < nr && i < after->destination_files.nr; i++) {
-		if (!destinations_equal(&from_files(before)[i], &from_files(after)[i]))
+		if (!destinations_equal(&first_from_file(before)[i], &first_from_file(after)[i]))
 			return false;
 	}
 	return nr == after->destination_files.nr;
@@ -84,10 +86,10 @@ static bool files_equal(const struct options *before, const struct options *afte
 static bool option_equals(const struct option *option, const struct options *before,
 			  const struct options *after)
 {
-	if (is_of_destination(option))
+	if (belongs_to_destination(option))
 		return fields_equal(option, before->direct, after->direct);
 	if (option->field == offsetof(struct options, destination_files) &&
-	    !files_equal(before, after))
+	    !file_destinations_equal(before, after))
 		return false;
 	return fields_equal(option, before, after);
 }

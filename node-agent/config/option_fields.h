@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frees, compares and finds the fields of struct options and struct destination by the table of
- * options. */
+/* Finds, frees and compares the fields of struct options and struct destination, driven by the
+ * option table. */
 #ifndef CONFIG_OPTION_FIELDS_H
 #define CONFIG_OPTION_FIELDS_H
 
@@ -16,12 +16,12 @@ struct option;
 void *option_field(const struct option *option, struct options *options,
 		   struct destination *destination);
 
-/* Free what the fields own. An empty struct (all bytes 0) is fine. */
+/* Free what the fields own. A zeroed struct is allowed. */
 void options_done(struct options *options);
 void destination_done(struct destination *destination);
 
-/* Appends the names of the options that differ between two loads of a command, as "--idle, --pod":
- * either those that a running agent can change, or the others. */
+/* Appends the names of the options that differ between two loads of a configuration, as "--idle,
+ * --pod": if `is_reloadable`, those that a running agent can change, else the others. */
 void options_diff(const struct options *before, const struct options *after, bool is_reloadable,
 		  struct strbuf *names);
 
