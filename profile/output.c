@@ -37,7 +37,7 @@ bool output_is_stdout(const char *path)
 	return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0;
 }
 
-const char *output_format_told(const char *path)
+const char *output_format_from_name(const char *path)
 {
 	const struct strview name = strview_of(path, SIZE_MAX);
 
@@ -51,7 +51,7 @@ const char *output_format_told(const char *path)
 
 int output_format_of(const char *path, const char *word, enum output_format *ret_format)
 {
-	const char *told = output_format_told(path);
+	const char *told = output_format_from_name(path);
 
 	if (told && *told)
 		word = told;
@@ -73,7 +73,7 @@ const char *output_extension_of(enum output_format format)
 
 const char *output_extensions(void)
 {
-	return ".svg, .pb.gz or .pprof, .folded or .txt";
+	return ".svg, .pb.gz, .pprof, .folded or .txt";
 }
 
 int output_encode(const struct profile *profile, enum output_format format,
@@ -98,13 +98,13 @@ int output_write(const struct profile *profile, const char *path, enum output_fo
 	int r = output_encode(profile, format, caption, &out);
 	if (r < 0)
 		return r;
-	if (output_is_stdout(path)) /* a pager may take its time */
+	if (output_is_stdout(path)) /* -1: no time limit, since a pager may block */
 		return fd_write_within(STDOUT_FILENO, out.data, out.len, -1);
 	return output_file_write(path, out.data, out.len);
 }
 
-/* A file that was opened meanwhile may have the number of the closed standard output, but it is
- * open for reading. */
+/* If standard output was closed at the start, a file opened since may have its descriptor number.
+ * Such files are open for reading only, so O_RDONLY means "closed". */
 static int check_stdout(void)
 {
 	int flags = fcntl(STDOUT_FILENO, F_GETFL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Profiles as files. The format follows the file's extension; the caller names it when the
- * extension is not known. */
+/* Writes profiles to files or standard output. The extension of the file decides the format; for
+ * other names the caller gives it. */
 #ifndef PROFILE_OUTPUT_H
 #define PROFILE_OUTPUT_H
 
@@ -19,7 +19,7 @@ bool output_is_stdout(const char *path);
 /* Returns the word for the format of a name's extension: "pprof" for .pb.gz and .pprof, "folded"
  * for .folded and .txt, "svg" for .svg. "" for standard output, which may have any format; NULL for
  * other names. */
-const char *output_format_told(const char *path);
+const char *output_format_from_name(const char *path);
 
 /* Finds the format by the name's extension, else by `word` (one of the above, or NULL). Without a
  * word, standard output gets folded text. Errors: -EINVAL the format is unknown. */
@@ -28,7 +28,7 @@ int output_format_of(const char *path, const char *word, enum output_format *ret
 /* Returns the default extension of a format: ".svg". */
 const char *output_extension_of(enum output_format format);
 
-/* Returns the extensions above in one line, for messages. */
+/* Returns all known extensions as one string, for messages. */
 const char *output_extensions(void);
 
 /* Appends the profile in that format. Errors: -ENOSPC, -ENOMEM, kept in `out` as well. */
@@ -39,8 +39,9 @@ int output_encode(const struct profile *profile, enum output_format format,
  * those of output_file_check(), which output_file_explain() describes. */
 int output_check(const char *path) must_check;
 
-/* Encodes and writes an output, atomically unless it is written in place. Errors: -EINTR a signal
- * came while standard output was blocked, else those of the encoder and output_file_write(). */
+/* Encodes and writes an output: regular files atomically; FIFOs, devices and standard output in
+ * place. Errors: -EINTR a signal came while standard output was blocked, else those of the encoder
+ * and output_file_write(). */
 int output_write(const struct profile *profile, const char *path, enum output_format format,
 		 const struct caption *caption) must_check;
 

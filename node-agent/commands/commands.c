@@ -58,7 +58,7 @@ static int run_command(const struct command *command, char *const *args)
 		.command = command->id,
 		.args = args,
 		.service_account_dir = SERVICE_ACCOUNT_DIR,
-		.format_told = output_format_told,
+		.format_from_name = output_format_from_name,
 		.output_extensions = output_extensions(),
 	};
 

@@ -241,11 +241,11 @@ static int check_outputs(struct loader *loader)
 	const struct options_input *input = &options->input;
 	size_t nr_open = 0; /* outputs whose names imply no format */
 
-	if (!input->format_told)
+	if (!input->format_from_name)
 		return 0;
 	for (size_t i = 0; i < options->outputs.nr; i++) {
 		const char *path = options->outputs.items[i];
-		const char *told = input->format_told(path);
+		const char *told = input->format_from_name(path);
 
 		nr_open += !told || !*told;
 		if (told || options->output_format)

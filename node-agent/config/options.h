@@ -50,7 +50,7 @@ struct options_input {
 	const char *service_account_dir;
 	/* Returns the format that an output's name implies, "" for standard output, NULL for none.
 	 * NULL: outputs are not checked. */
-	const char *(*format_told)(const char *path);
+	const char *(*format_from_name)(const char *path);
 	const char *output_extensions; /* for the message about a name that implies no format */
 };
 
@@ -97,8 +97,8 @@ struct options {
 	/* Export. */
 	struct destination *destinations; /* owned; each has an endpoint */
 	size_t nr_destinations;
-	/* The destination that the options describe without a file. It is the first one of the
-	 * list. If it has no endpoint, it stands behind the list, for options_diff() only. */
+	/* The destination that the options describe without a file. It is the first element of
+	 * the list. Without an endpoint, it follows the last element, for options_diff() only. */
 	struct destination *direct;
 	struct string_list destination_files; /* one for each further destination */
 	/* "key=value", no key twice. All destinations get them; their own attributes take

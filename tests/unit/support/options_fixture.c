@@ -67,7 +67,7 @@ int remove_temp_dir(void **state)
 	return rmdir(temp_dir);
 }
 
-static const char *format_told(const char *path)
+static const char *format_from_name(const char *path)
 {
 	size_t len = strlen(path);
 
@@ -95,7 +95,7 @@ static int load(enum command_id command, const char *words, struct options *ret_
 		.args = args,
 		.nr_args = nr_args,
 		.service_account_dir = temp_dir,
-		.format_told = format_told,
+		.format_from_name = format_from_name,
 		.output_extensions = ".svg",
 	};
 	return options_load(&input, ret_options, message);
