@@ -2,7 +2,7 @@
 /* The tables of a profile under construction, each with an index from content to row.
  *
  * A sample costs one lookup for its stack and one for itself; when both are known nothing is
- * allocated and one counter goes up. Rows stand in plain arrays, the indexes (base/htable.h)
+ * allocated and one counter goes up. Rows are in plain arrays, the indexes (base/htable.h)
  * hold only hash and row number, so nothing is allocated for a single element.
  *
  * Adding a row always goes the same way, so that a failure leaves the tables as they were:

@@ -3,7 +3,7 @@
  *
  * A location is found by its place, so that the frames of a sample cost one lookup each; its lines
  * come later, when the window is complete and its frames are named, or together with it when
- * profiles are merged. They stand in one array behind those of other locations:
+ * profiles are merged. They are in one array, after those of other locations:
  *
  *	locations	0: -   1: 1-2             2: 2      3: 3
  *	lines		0: -   1: push  2: main             3: poll

@@ -282,8 +282,7 @@ static void put_function(struct pprof *pprof, uint32_t id, const struct profile_
 }
 
 /* The first mapping is what readers call the profile's file: the one program that it is of, or else
- * a mapping without code that says what it is of. That one stands behind all elements of the
- * table. */
+ * a mapping without code that says what it is of. That one is after all elements of the table. */
 static void use_main_mapping(struct pprof *pprof)
 {
 	uint32_t main_program = main_program_find(pprof->profile);

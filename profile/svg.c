@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Draws a flame tree: a box a node, as wide as its share of the samples, the root at the bottom.
+/* Draws a flame tree: one box per node, as wide as its share of the samples, with the root at the
+ * bottom.
  *
  *	┌──────────────────────────────┐
  *	│ title, subtitle, legend      │ header
@@ -9,12 +10,12 @@
  *	│ ┌─┴──────────┴─┴───┴───────┐ │
  *	└─┴──────────────────────────┴─┘
  *
- * This is what any viewer shows. In a browser the script draws other boxes in their place, from the
- * whole tree (svg_data.h): those that one has zoomed to, or a function's callers. It puts the root
- * on top when the picture is higher than the window, for there is where one begins to read.
+ * This is what any viewer shows. In a browser, the script replaces these boxes with others from the
+ * whole tree (svg_data.h): the part that the user zoomed in to, or the callers of a function. If
+ * the picture is higher than the window, the script puts the root at the top, where reading begins.
  *
- * Boxes too narrow to be seen are not drawn, and when there are too many, the narrowest of the
- * others are not either; the subtitle says how many. */
+ * Boxes that are too narrow to be seen are not drawn. If too many remain, the narrowest of them are
+ * omitted, too. The subtitle gives the number of omitted boxes. */
 #include "profile/svg.h"
 
 #include "base/text.h"
@@ -30,13 +31,17 @@
 #include <string.h>
 
 #define MAX_NODES (1 << 20) /* 64 MB with the index */
-#define MAX_BOXES 2000 /* for viewers that run no script; browsers read them in vain */
+#define MAX_BOXES 2000 /* for viewers without scripts; in browsers, the script replaces them */
 
 #define WIDTH_PX 1200
 #define MARGIN_PX 10
 #define FRAMES_PX (WIDTH_PX - 2 * MARGIN_PX)
 #define HEADER_PX 112
-#define MIN_BOXES_A_PX 10 /* a box is at least 0.1 px wide */
+#define TITLE_BASELINE_PX 29
+#define SUBTITLE_BASELINE_PX 56
+#define LEGEND_TOP_PX 66
+#define DETAILS_BASELINE_PX 100
+#define MAX_BOXES_PER_PX 10 /* so a box is at least 0.1 px wide */
 
 #define LEGEND_TEXT_PX 18
 #define LEGEND_CHAR_PX 7
@@ -46,6 +51,7 @@
 #define ROW_PX 18
 #define CHAR_PX 7.25
 #define LABEL_PAD_PX 4
+#define LABEL_BASELINE_PX 13
 #define LABEL_MIN_CHARS 3
 
 struct svg {
@@ -77,7 +83,7 @@ static void choose_boxes(struct svg *svg)
 {
 	const struct flame_tree *tree = svg->tree;
 
-	svg->min_count = tree->nodes[0].count / (WIDTH_PX * MIN_BOXES_A_PX) + 1;
+	svg->min_count = tree->nodes[0].count / (WIDTH_PX * MAX_BOXES_PER_PX) + 1;
 	find_kinds(svg);
 	while ((svg->nr_boxes = flame_tree_count(tree, svg->min_count)) > MAX_BOXES)
 		svg->min_count += svg->min_count / 4 + 1;
@@ -100,13 +106,13 @@ static void put_label(const struct svg *svg, const struct flame_node *node, unsi
 	if (room_px < LABEL_MIN_CHARS * CHAR_PX)
 		return;
 	strbuf_appendf(svg->out, "<text x=\"%.5f%%\" dx=\"%d\" y=\"%u\">",
-		       percent(svg, node->start), LABEL_PAD_PX, top + 13);
+		       percent(svg, node->start), LABEL_PAD_PX, top + LABEL_BASELINE_PX);
 	flame_label_append(svg->out, node->name, node->kind, (size_t)(room_px / CHAR_PX));
 	strbuf_append_str(svg->out, "</text>");
 }
 
-/* Writes the unit of a count: " samples", or " sample" for 1. */
-static void put_values_word(const struct svg *svg, uint64_t count)
+/* Writes the unit of a count: " sample" for 1, else " samples". */
+static void put_unit(const struct svg *svg, uint64_t count)
 {
 	const char *word = profile_type_names(svg->profile->type)->values;
 
@@ -120,7 +126,7 @@ static void put_title(const struct svg *svg, const struct flame_node *node)
 	xml_append(svg->out, node->name);
 	strbuf_append_str(svg->out, " (");
 	text_append_count(svg->out, node->count);
-	put_values_word(svg, node->count);
+	put_unit(svg, node->count);
 	strbuf_appendf(svg->out, ", %.2f %%)", percent(svg, node->count));
 	flame_source_append(svg->out, "\n", svg->profile, node);
 	strbuf_append_str(svg->out, "</title>");
@@ -163,17 +169,17 @@ static void put_subtitle(const struct svg *svg, const struct caption *caption)
 	size_t nr_left_out = tree->nr_nodes - svg->nr_boxes;
 
 	text_append_count(svg->out, tree->nodes[0].count);
-	put_values_word(svg, 0);
+	put_unit(svg, 0);
 	strbuf_append_str(svg->out, "<tspan id=\"narrow\">");
 	if (nr_left_out > 0) {
-		strbuf_append_str(svg->out, " \xc2\xb7 boxes too narrow to draw: ");
+		strbuf_append_str(svg->out, " \xc2\xb7 boxes not drawn: ");
 		text_append_count(svg->out, nr_left_out);
 	}
 	strbuf_append_str(svg->out, "</tspan>");
 	if (tree->nr_cut > 0) {
 		strbuf_append_str(svg->out, " \xc2\xb7");
-		put_values_word(svg, 0);
-		strbuf_append_str(svg->out, " with a truncated stack: ");
+		put_unit(svg, 0);
+		strbuf_append_str(svg->out, " whose upper frames did not fit in this graph: ");
 		text_append_count(svg->out, tree->nr_cut);
 	}
 	strbuf_append_str(svg->out, *caption->subtitle ? " \xc2\xb7 " : "");
@@ -204,7 +210,7 @@ static void put_legend(const struct svg *svg)
 	size_t x_px = 0;
 
 	strbuf_appendf(svg->out, "<g class=\"legend\" transform=\"translate(%d,%d)\">\n", MARGIN_PX,
-		       66);
+		       LEGEND_TOP_PX);
 	for (size_t i = 0; i < array_len(order); i++)
 		if (svg->has_kind[order[i]])
 			x_px = put_legend_entry(svg->out, order[i], false, x_px);
@@ -219,15 +225,16 @@ static void put_header(const struct svg *svg, const struct caption *caption)
 
 	strbuf_appendf(out,
 		       "<g id=\"header\"><rect class=\"page\" width=\"100%%\" height=\"%d\"/>\n"
-		       "<text class=\"title\" x=\"%d\" y=\"29\">",
-		       HEADER_PX - 4, MARGIN_PX);
+		       "<text class=\"title\" x=\"%d\" y=\"%d\">",
+		       HEADER_PX - 4, MARGIN_PX, TITLE_BASELINE_PX);
 	xml_append(out, caption->title);
-	strbuf_appendf(out, "</text>\n<text class=\"subtitle\" x=\"%d\" y=\"56\">", MARGIN_PX);
+	strbuf_appendf(out, "</text>\n<text class=\"subtitle\" x=\"%d\" y=\"%d\">", MARGIN_PX,
+		       SUBTITLE_BASELINE_PX);
 	put_subtitle(svg, caption);
 	strbuf_append_str(out, "</text>\n");
 	put_legend(svg);
-	strbuf_appendf(out, "<text id=\"details\" class=\"details\" x=\"%d\" y=\"100\"/>\n</g>\n",
-		       MARGIN_PX);
+	strbuf_appendf(out, "<text id=\"details\" class=\"details\" x=\"%d\" y=\"%d\"/>\n</g>\n",
+		       MARGIN_PX, DETAILS_BASELINE_PX);
 }
 
 static int put_svg(const struct svg *svg, const struct caption *caption)
@@ -247,7 +254,7 @@ static int put_svg(const struct svg *svg, const struct caption *caption)
 	strbuf_append_str(out,
 			  "]]></style>\n<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n");
 	put_frames(svg);
-	put_header(svg, caption);
+	put_header(svg, caption); /* last: when it is scrolled along, it covers frames */
 	int r = svg_data_append(out, svg->profile, svg->tree);
 	if (r < 0)
 		return r;
@@ -265,12 +272,12 @@ int svg_encode(const struct profile *profile, const struct caption *caption, str
 
 	int r = flame_tree_init(&tree, profile, MAX_NODES);
 	if (r < 0) {
-		out->error = r;
+		strbuf_fail(out, r);
 		return r;
 	}
 	choose_boxes(&svg);
 	r = put_svg(&svg, caption);
 	if (r < 0)
-		out->error = r;
+		strbuf_fail(out, r);
 	return r;
 }
