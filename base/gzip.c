@@ -25,7 +25,7 @@ static void deflate_all(z_stream *stream, struct strbuf *out, const void *data, 
 	stream->next_out = (Bytef *)to;
 	stream->avail_out = (uInt)bound;
 	deflate(stream, Z_FINISH);
-	strbuf_shrink(out, out->len - (bound - stream->total_out));
+	strbuf_truncate(out, out->len - (bound - stream->total_out));
 }
 
 void gzip_append(struct strbuf *out, const void *data, size_t len)
@@ -70,7 +70,7 @@ static int inflate_some(z_stream *stream, struct strbuf *out)
 		out->error = -ENOSPC;
 		return Z_MEM_ERROR;
 	}
-	strbuf_shrink(out, out->len - (step ? stream->avail_out : 0));
+	strbuf_truncate(out, out->len - (step ? stream->avail_out : 0));
 	return r;
 }
 
@@ -107,5 +107,5 @@ void gunzip_append(struct strbuf *out, const void *data, size_t len)
 	out->error = inflate_all(&stream, out);
 	inflateEnd(&stream);
 	if (out->error < 0)
-		strbuf_shrink(out, len_before);
+		strbuf_truncate(out, len_before);
 }

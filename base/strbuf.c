@@ -56,7 +56,7 @@ char *strbuf_extend(struct strbuf *buf, size_t len)
 	return start;
 }
 
-void strbuf_shrink(struct strbuf *buf, size_t len)
+void strbuf_truncate(struct strbuf *buf, size_t len)
 {
 	if (len >= buf->len)
 		return;
@@ -89,6 +89,9 @@ void strbuf_appendf(struct strbuf *buf, const char *format, ...)
 	va_start(args, format);
 	int len = vsnprintf(NULL, 0, format, args);
 	va_end(args);
+
+	if (len < 0)
+		strbuf_fail(buf, -EINVAL);
 
 	char *to = len < 0 ? NULL : strbuf_extend(buf, (size_t)len);
 	if (!to)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A growing byte buffer with a hard limit.
+/* A growing byte buffer with a hard limit; strbuf_with_max() makes it, a zeroed one takes nothing.
  *
  * Appending never returns an error: the first failure is kept in the buffer and everything after it
  * is ignored. The caller checks once, at the end:
@@ -31,7 +31,7 @@ static inline struct strbuf strbuf_with_max(size_t max)
 
 void strbuf_done(struct strbuf *buf);
 
-/* Removes content and error and keeps the memory. */
+/* Removes the content and the error; keeps the memory. */
 void strbuf_clear(struct strbuf *buf);
 
 void strbuf_append(struct strbuf *buf, const void *data, size_t len);
@@ -44,7 +44,7 @@ void strbuf_appendf(struct strbuf *buf, const char *format, ...) printf_like(2, 
 char *strbuf_extend(struct strbuf *buf, size_t len);
 
 /* Truncates the content to at most `len` bytes. */
-void strbuf_shrink(struct strbuf *buf, size_t len);
+void strbuf_truncate(struct strbuf *buf, size_t len);
 
 /* Returns the content as a C string; "" when empty. Borrowed, valid until the next append. */
 const char *strbuf_str(const struct strbuf *buf);
@@ -52,8 +52,8 @@ const char *strbuf_str(const struct strbuf *buf);
 /* Keeps a negative errno as the buffer's failure unless there is an earlier one; 0 is ignored. */
 void strbuf_fail(struct strbuf *buf, int error);
 
-/* Returns the first failure, or 0: -ENOSPC when the limit was hit, -ENOMEM, or the error of another
- * function that appends. */
+/* Returns the first failure, or 0: -ENOSPC at the limit, -ENOMEM, -EINVAL from strbuf_appendf() if
+ * the text cannot be formatted, or the error of another function that appends. */
 int strbuf_error(const struct strbuf *buf) must_check;
 
 #endif

@@ -27,11 +27,11 @@ void zstd_append(struct strbuf *out, const void *data, size_t len)
 	}
 	result = ZSTD_compress(to, bound, data, len, LEVEL);
 	if (ZSTD_isError(result)) {
-		strbuf_shrink(out, start);
+		strbuf_truncate(out, start);
 		out->error = -ENOMEM;
 		return;
 	}
-	strbuf_shrink(out, start + result);
+	strbuf_truncate(out, start + result);
 }
 
 /* The length in the frame is checked before memory is allocated for it. */
@@ -51,7 +51,7 @@ int zstd_unpack(struct strbuf *out, const void *data, size_t len, size_t plain_l
 	if (r == 0 && result != plain_len)
 		r = -EBADMSG;
 	if (r < 0)
-		strbuf_shrink(out, start);
+		strbuf_truncate(out, start);
 	if (r == -ENOMEM)
 		out->error = r;
 	return r;

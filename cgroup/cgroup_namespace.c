@@ -70,7 +70,7 @@ static bool go_up(struct strbuf *resolved, size_t begin)
 
 	if (!slash)
 		return false;
-	strbuf_shrink(resolved, (size_t)(slash - resolved->data));
+	strbuf_truncate(resolved, (size_t)(slash - resolved->data));
 	return true;
 }
 

@@ -57,7 +57,7 @@ void http_order_finish(struct strbuf *out, size_t end, const struct http_order *
 {
 	uint64_t body_len = end - sizeof(uint64_t);
 
-	strbuf_shrink(out, end);
+	strbuf_truncate(out, end);
 	if (out->error == 0)
 		memcpy(out->data, &body_len, sizeof(body_len));
 	flat_put_number(out, order->client.verify);

@@ -85,7 +85,7 @@ static int inflate_all(struct inflation *inflation)
 			return r;
 		result = lzma_code(&inflation->xz, is_last ? LZMA_FINISH : LZMA_RUN);
 	}
-	strbuf_shrink(inflation->out, inflation->out->len - inflation->xz.avail_out);
+	strbuf_truncate(inflation->out, inflation->out->len - inflation->xz.avail_out);
 	return to_errno(result);
 }
 

@@ -72,7 +72,7 @@ void jit_writer_add_line(struct jit_writer *writer, uint32_t offset, uint32_t li
 
 void jit_writer_drop_lines(struct jit_writer *writer)
 {
-	strbuf_shrink(&writer->lines, writer->nr_lines_taken * sizeof(struct jit_block_line));
+	strbuf_truncate(&writer->lines, writer->nr_lines_taken * sizeof(struct jit_block_line));
 	writer->last_filename = JIT_BLOCK_SAME_FILE;
 	writer->drops_lines = true;
 }

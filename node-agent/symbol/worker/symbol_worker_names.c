@@ -138,7 +138,7 @@ int symbol_worker_names(const struct worker_call *call, struct strbuf *reply)
 	if (r < 0)
 		return r;
 	r = demangle_names(&block);
-	strbuf_shrink(reply, answer.len);
+	strbuf_truncate(reply, answer.len);
 	int stopped = set_timer(0);
 	return r < 0 ? r : stopped;
 }

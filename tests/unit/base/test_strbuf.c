@@ -4,6 +4,7 @@
 #include "unit.h"
 
 #include <string.h>
+#include <wchar.h>
 
 static void an_empty_buffer_reads_as_an_empty_string(void **state)
 {
@@ -66,6 +67,17 @@ static void everything_after_the_first_failure_is_ignored(void **state)
 	assert_int_equal(strbuf_error(&buf), -ENOSPC);
 }
 
+static void text_that_cannot_be_formatted_is_a_failure(void **state)
+{
+	(void)state;
+	_cleanup_(strbuf_done) struct strbuf buf = strbuf_with_max(100);
+
+	strbuf_append_str(&buf, "a");
+	strbuf_appendf(&buf, "%lc", (wint_t)0xd800); /* a surrogate has no bytes */
+	assert_int_equal(strbuf_error(&buf), -EINVAL);
+	assert_string_equal(strbuf_str(&buf), "a");
+}
+
 static void lengths_near_the_end_of_the_address_space_are_refused(void **state)
 {
 	static const size_t lengths[] = { SIZE_MAX, SIZE_MAX - 1, SIZE_MAX - 2, SIZE_MAX / 2 + 2 };
@@ -105,16 +117,16 @@ static void clearing_forgets_content_and_error_but_keeps_memory(void **state)
 	assert_string_equal(strbuf_str(&buf), "ab");
 }
 
-static void shrinking_cuts_the_end_and_never_adds(void **state)
+static void truncating_cuts_the_end_and_never_adds(void **state)
 {
 	(void)state;
 	_cleanup_(strbuf_done) struct strbuf buf = strbuf_with_max(16);
 
-	strbuf_shrink(&buf, 0);
+	strbuf_truncate(&buf, 0);
 	strbuf_append_str(&buf, "abcdef");
-	strbuf_shrink(&buf, 9);
+	strbuf_truncate(&buf, 9);
 	assert_string_equal(strbuf_str(&buf), "abcdef");
-	strbuf_shrink(&buf, 2);
+	strbuf_truncate(&buf, 2);
 	assert_string_equal(strbuf_str(&buf), "ab");
 	assert_int_equal(buf.len, 2);
 }
@@ -127,10 +139,11 @@ int main(void)
 		cmocka_unit_test(content_grows_over_many_reallocations),
 		cmocka_unit_test(the_limit_itself_fits_and_one_byte_more_does_not),
 		cmocka_unit_test(everything_after_the_first_failure_is_ignored),
+		cmocka_unit_test(text_that_cannot_be_formatted_is_a_failure),
 		cmocka_unit_test(lengths_near_the_end_of_the_address_space_are_refused),
 		cmocka_unit_test(a_buffer_without_limit_still_refuses_what_cannot_be_counted),
 		cmocka_unit_test(clearing_forgets_content_and_error_but_keeps_memory),
-		cmocka_unit_test(shrinking_cuts_the_end_and_never_adds),
+		cmocka_unit_test(truncating_cuts_the_end_and_never_adds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -216,7 +216,7 @@ static void long_selectors_are_refused(void **state)
 	while (text.len <= LABEL_SELECTOR_MAX_BYTES)
 		strbuf_append_char(&text, ' ');
 	assert_int_equal(label_selector_parse(strbuf_str(&text), &message, &selector), -ENOSPC);
-	strbuf_shrink(&text, LABEL_SELECTOR_MAX_BYTES);
+	strbuf_truncate(&text, LABEL_SELECTOR_MAX_BYTES);
 	label_selector_free(parse_ok(strbuf_str(&text)));
 	assert_null(selector);
 }

@@ -19,7 +19,7 @@ static inline struct strbuf xz_compress(const void *data, size_t len)
 	assert_int_equal(
 		lzma_easy_buffer_encode(0, LZMA_CHECK_CRC32, NULL, data, len, to, &pos, max),
 		LZMA_OK);
-	strbuf_shrink(&out, pos);
+	strbuf_truncate(&out, pos);
 	return out;
 }
 

@@ -97,7 +97,7 @@ static void log_failure(const char *endpoint, const char *name, struct strbuf *t
 	char *bytes = strbuf_extend(text, 1000);
 	ssize_t len = pread(file, bytes, 1000, 0);
 	assert_true(len >= 0);
-	strbuf_shrink(text, (size_t)len);
+	strbuf_truncate(text, (size_t)len);
 }
 
 static void the_log_has_no_keys(void **state)
