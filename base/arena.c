@@ -62,8 +62,10 @@ static void *alloc_aligned(struct arena *arena, size_t len, size_t align)
 	struct arena_chunk *chunk = arena->chunks;
 	size_t start = chunk ? (chunk->used + align - 1) & ~(align - 1) : 0;
 
-	if (len > SIZE_MAX / 2)
+	if (len > SIZE_MAX / 2) {
+		arena->is_full = arena->max_bytes > 0;
 		return NULL;
+	}
 	if (len == 0)
 		len = 1;
 	if (!chunk || start > chunk->cap || len > chunk->cap - start) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Allocates memory that is freed all at once, for data that live equally long: those of a window, a
- * pod list or a symbol table. */
+/* Allocates memory that is freed all at once, for data with one lifetime, such as that of a window,
+ * a pod list or a symbol table. */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
@@ -24,7 +24,7 @@ void arena_done(struct arena *arena);
  * system's memory is used up. */
 void *arena_alloc(struct arena *arena, size_t len);
 
-/* Copies `len` bytes and a NUL behind them. Returns NULL as above. */
+/* Copies `len` bytes and appends a NUL. Returns NULL as above. */
 char *arena_strndup(struct arena *arena, const char *text, size_t len);
 
 /* Returns the error of the last allocation that failed: -ENOSPC at the limit, else -ENOMEM. */

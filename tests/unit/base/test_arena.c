@@ -87,9 +87,20 @@ static void absurd_lengths_are_refused(void **state)
 	(void)state;
 	_cleanup_(arena_done) struct arena arena = { .max_bytes = 1 << 20 };
 
-	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++)
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		assert_null(arena_alloc(&arena, lengths[i]));
+		assert_int_equal(arena_error(&arena), -ENOSPC);
+	}
 	assert_non_null(arena_alloc(&arena, 1));
+}
+
+static void an_absurd_length_without_a_limit_is_no_memory(void **state)
+{
+	(void)state;
+	_cleanup_(arena_done) struct arena arena = { 0 };
+
+	assert_null(arena_alloc(&arena, SIZE_MAX));
+	assert_int_equal(arena_error(&arena), -ENOMEM);
 }
 
 static void an_arena_can_be_used_again_after_done(void **state)
@@ -114,6 +125,7 @@ int main(void)
 		cmocka_unit_test(a_limit_below_one_chunk_still_gives_memory),
 		cmocka_unit_test(memory_held_never_exceeds_the_limit),
 		cmocka_unit_test(absurd_lengths_are_refused),
+		cmocka_unit_test(an_absurd_length_without_a_limit_is_no_memory),
 		cmocka_unit_test(an_arena_can_be_used_again_after_done),
 	};
 
