@@ -53,7 +53,7 @@
 #define OF_IDENTITY(NAME, word, help_)                                                             \
 	{ .name = "identity_" word,                                                                \
 	  .family = "flamelet_identity_samples_total",                                             \
-	  .help = "Samples, by how much is known of their pod or service.",                        \
+	  .help = "Samples, by where the names of their pod or service come from.",                \
 	  .type = METRIC_COUNTER,                                                                  \
 	  BY("identity", word),                                                                    \
 	  AT(agent.pipeline.identity.nr_samples) + sizeof(uint64_t) * IDENTITY_##NAME },
@@ -70,7 +70,9 @@ const struct counter counter_list[] = {
 	/* Samples, from the kernel to the profile. */
 	GAUGE("by_perf", "capture_info", "The capture backend in use: bpf or perf.",
 	      .unit = COUNTER_BACKEND, BY("backend", ""), AT(agent.capture.backend)),
-	COUNTER("sampled", "kernel_samples_total", "Runs of the sampling program, by result.",
+	COUNTER("sampled", "kernel_samples_total",
+		"Runs of the sampling program, by result: sent, or why no sample was taken (idle, "
+		"filtered, excluded, undecided).",
 		BY("result", "sent"), BPF(STAT_SENT)),
 	MORE("idle", "idle", BPF(STAT_IDLE)), MORE("filtered", "filtered", BPF(STAT_FILTERED)),
 	MORE("excluded", "excluded", BPF(STAT_EXCLUDED)),
@@ -400,8 +402,8 @@ const struct counter counter_list[] = {
 
 	/* Threads. */
 	COUNTER("unwind_build_ns", "thread_cpu_seconds_total",
-		"CPU time of the agent's threads other than the reader, by thread.", IN_NS,
-		BY("thread", "unwind"), AT(agent.tables.slots.build_ns)),
+		"CPU time of the agent's threads, by thread, except the thread that reads samples.",
+		IN_NS, BY("thread", "unwind"), AT(agent.tables.slots.build_ns)),
 	MORE("pods_cpu_ns", "pods", IN_NS, AT(agent.pods.cpu_ns)),
 	MORE("export_cpu_ns", "exporter", IN_NS, AT(exporter.cpu_ns)),
 
@@ -454,7 +456,7 @@ const struct counter counter_list[] = {
 		"Requests to the kubelet that failed.", AT(agent.pods.nr_failures)),
 	COUNTER("kubelet_unauthorized", "kubelet_failures_by_kind_total",
 		"Requests to the kubelet that failed for a reason that a change of configuration "
-		"can mend, by kind.",
+		"can fix, by kind.",
 		BY("kind", "unauthorized"), AT(agent.pods.nr_unauthorized)),
 	MORE("kubelet_forbidden", "forbidden", AT(agent.pods.nr_forbidden)),
 	MORE("kubelet_timeouts", "timeout", AT(agent.pods.nr_timeouts)),
@@ -551,8 +553,7 @@ const struct counter counter_list[] = {
 	PROCESS("start_time_seconds", METRIC_GAUGE, "Time at which the agent was started.", IN_NS,
 		AT(self.start_ns)),
 	COUNTER(NULL, "thread_late_total",
-		"Times that a thread made progress again after it had exceeded the time limit for "
-		"that.",
+		"Times that a thread made progress again after it had exceeded its time limit.",
 		AT(self.nr_late_beats)),
 
 	/* Ends of stacks. */
