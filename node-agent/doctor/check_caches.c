@@ -40,5 +40,5 @@ void check_caches(const struct doctor_host *host, struct doctor_report *report)
 			    "no debug files are downloaded; see --debuginfod-cache", report);
 	if (!options->unwind_cache_dir && !options->debuginfod_urls)
 		doctor_report_ok(report, "cache",
-				 "not configured (--unwind-cache, --debuginfod-urls)");
+				 "none in use (--unwind-cache and --debuginfod-urls are not set)");
 }

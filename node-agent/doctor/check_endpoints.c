@@ -33,21 +33,22 @@ struct destination_kind {
 static const struct destination_kind destination_kinds[] = {
 	[TRANSPORT_OTLP_HTTP] = {
 		.example = "write a URL like http://collector:4318",
-		.no_answer = "check that it runs, and that the port is the one for OTLP over HTTP, "
-			     "usually 4318",
+		.no_answer = "check that the destination is running, and that the port is the "
+			     "one for OTLP over HTTP, usually 4318",
 		.not_found = ENABLE_PROFILES ", or correct the URL",
 	},
 	[TRANSPORT_OTLP_GRPC] = {
 		.example = "write a URL like http://collector:4317, without a path",
-		.no_answer = "check that it runs, and that the port is the one for OTLP over gRPC, "
-			     "usually 4317",
+		.no_answer = "check that the destination is running, and that the port is the "
+			     "one for OTLP over gRPC, usually 4317",
 		.not_found = ENABLE_PROFILES,
 		.other_protocol = "use its gRPC port, usually 4317, or set otlp-protocol to "
 				  "http/protobuf",
 	},
 	[TRANSPORT_PYROSCOPE] = {
 		.example = "write a URL like http://pyroscope:4040",
-		.no_answer = "check that it runs, and that the port is Pyroscope's, usually 4040",
+		.no_answer = "check that the destination is running, and that the port is "
+			     "Pyroscope's, usually 4040",
 		.not_found = "check that it is Pyroscope, and correct the URL",
 	},
 };

@@ -144,12 +144,13 @@ void check_open_files(const struct doctor_host *host, struct doctor_report *repo
 		doctor_report_add(report, FINDING_WARN, "open files", "mount /proc",
 				  "%s/self/limits: %s", host->proc_dir, strerror(-r));
 	else if (limit < OPEN_FILES_WANTED)
-		doctor_report_add(report, FINDING_WARN, "open files",
-				  "raise the hard limit: LimitNOFILE=65536 in the systemd unit or "
-				  "the container runtime",
-				  "limited to %" PRIu64
-				  ": on a machine with many programs, some functions have no names",
-				  limit);
+		doctor_report_add(
+			report, FINDING_WARN, "open files",
+			"raise the hard limit: LimitNOFILE=65536 in the systemd unit or "
+			"the container runtime",
+			"limited to %" PRIu64
+			": on a machine with many programs, some functions will have no names",
+			limit);
 	else
 		doctor_report_ok(report, "open files", "%s",
 				 limit == UINT64_MAX ? "no limit" : "enough");

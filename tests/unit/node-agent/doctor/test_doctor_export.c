@@ -117,7 +117,7 @@ static void an_endpoint_is_there_when_it_answers_anything_but_404(void **state)
 		expect_endpoint(cases[i].level, cases[i].detail, cases[i].remedy);
 	}
 	standin_stop(&server);
-	expect_endpoint(FINDING_FAIL, url, "that it runs");
+	expect_endpoint(FINDING_FAIL, url, "is running");
 }
 
 static void the_kinds_of_destinations_are_told_apart(void **state)
@@ -177,7 +177,7 @@ static void a_grpc_server_is_asked_in_its_own_language(void **state)
 	expect_endpoint(FINDING_FAIL, url, "usually 4318");
 	destination.protocol = OPTION_PROTOCOL_GRPC;
 	standin_stop(&server);
-	expect_endpoint(FINDING_FAIL, url, "that it runs");
+	expect_endpoint(FINDING_FAIL, url, "is running");
 }
 
 static void a_grpc_server_wants_our_certificate(void **state)
@@ -330,7 +330,7 @@ static void each_destination_is_looked_at(void **state)
 	check_endpoints(&host, &report);
 	assert_int_equal(report.nr_findings, 3);
 	assert_non_null(strstr(report.findings[0].remedy, "check the host name"));
-	assert_non_null(strstr(report.findings[1].remedy, "that it runs"));
+	assert_non_null(strstr(report.findings[1].remedy, "is running"));
 	assert_non_null(strstr(report.findings[2].detail, "URL is invalid"));
 }
 
@@ -380,7 +380,7 @@ static void a_cache_is_the_agents_alone(void **state)
 	char path[PATH_BYTES];
 	(void)state;
 
-	expect_finding(check_caches, FINDING_OK, "cache", "not configured", "");
+	expect_finding(check_caches, FINDING_OK, "cache", "none in use", "");
 	snprintf(path, sizeof(path), "%s/cache", temp_dir);
 	options.unwind_cache_dir = path;
 	expect_finding(check_caches, FINDING_OK, "cache", "is writable", "");
