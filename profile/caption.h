@@ -6,7 +6,7 @@
 /* All borrowed; only the subject may be NULL. */
 struct caption {
 	const char *subject; /* "whole machine"; NULL: unknown */
-	const char *title; /* "whole machine, 10 s at 99 Hz" */
+	const char *title; /* "the whole machine, 10 s at 99 Hz" */
 	const char *subtitle; /* command line, host, kernel, version */
 };
 

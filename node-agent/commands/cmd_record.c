@@ -37,7 +37,7 @@ struct recording {
 	const struct options *options; /* borrowed */
 	struct string_list outputs; /* borrowed from options, or only default_output */
 	char *default_output;
-	char *target; /* owned; "whole machine" */
+	char *target; /* owned; "the whole machine" */
 	struct child child;
 	struct builder *builder; /* owned; used by the symbolizer thread until agent_stop() */
 	uint64_t nr_unmerged; /* samples dropped because of RECORD_MAX_BYTES */
@@ -239,6 +239,15 @@ static int write_output(const struct recording *recording, const struct profile 
 	return r < 0 ? r : output_write(profile, path, format, info);
 }
 
+/* Names the target in pprof files, where the whole machine has always been "whole machine". */
+static const char *subject_of(const struct recording *recording)
+{
+	const char *article = "the ";
+
+	return recording->target +
+	       (strncmp(recording->target, article, strlen(article)) == 0 ? strlen(article) : 0);
+}
+
 static int write_outputs(const struct recording *recording, const struct profile *profile)
 {
 	_cleanup_(strbuf_done) struct strbuf title = strbuf_with_max(MESSAGE_MAX_BYTES);
@@ -247,7 +256,7 @@ static int write_outputs(const struct recording *recording, const struct profile
 
 	describe_origin(recording, &title, &subtitle);
 	const struct caption info = {
-		.subject = recording->target,
+		.subject = subject_of(recording),
 		.title = strbuf_str(&title),
 		.subtitle = strbuf_str(&subtitle),
 	};
@@ -284,7 +293,7 @@ static void tell_of_nothing(const struct recording *recording, uint64_t nr_lost)
 			(unsigned long long)nr_lost);
 	else
 		fprintf(stderr,
-			"flamelet: no samples: %s used less CPU time than one sample stands for; "
+			"flamelet: no samples: %s used less CPU time than one sampling interval; "
 			"try a higher -F or a longer -d\n",
 			recording->target);
 }

@@ -53,7 +53,7 @@ void describe_target(const struct options *options, struct strbuf *out)
 	append_numbers(out, start, "tid", &options->tids);
 	append_numbers(out, start, "CPU", &options->cpus);
 	if (out->len == start)
-		strbuf_append_str(out, "whole machine");
+		strbuf_append_str(out, "the whole machine");
 	append_names(out, start, "without namespace", options->excluded_namespaces.items,
 		     options->excluded_namespaces.nr);
 	append_names(out, start, "without container", options->excluded_containers.items,

@@ -6,7 +6,7 @@
 #include "base/strbuf.h"
 #include "config/options.h"
 
-/* Appends "whole machine", or for instance "pod shop/cart, CPUs 0 1 2". */
+/* Appends "the whole machine", or for instance "pod shop/cart, CPUs 0 1 2". */
 void describe_target(const struct options *options, struct strbuf *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The live line:
  *
- *	profiling whole machine  ▕███████   ▏ 7/10 s  17,812 samples  lost 0
+ *	profiling the whole machine  ▕███████   ▏ 7/10 s  17,812 samples  lost 0
  *
  * It consists of parts. If the terminal is too narrow for all of them, the least important ones are
  * left out: first the hint "(Ctrl-C = stop and save)", then the number of CPUs, then the bar. */

@@ -19,7 +19,7 @@ struct progress {
 	bool has_color;
 	bool is_utf8; /* may draw with block characters */
 	unsigned int columns; /* of the terminal; the line never wraps */
-	const char *target; /* "whole machine"; borrowed */
+	const char *target; /* "the whole machine"; borrowed */
 	uint64_t duration_ns; /* 0: until Ctrl-C */
 	uint32_t nr_cpus;
 };

@@ -37,7 +37,7 @@ int ranking_add(struct ranking *ranking, const char *label, uint64_t count)
 	return 0;
 }
 
-size_t ranking_top(const struct ranking *ranking, size_t nr, struct rank *ret_ranks)
+size_t ranking_top(const struct ranking *ranking, size_t max_ranks, struct rank *ret_ranks)
 {
 	size_t nr_ranks = 0;
 
@@ -47,9 +47,9 @@ size_t ranking_top(const struct ranking *ranking, size_t nr, struct rank *ret_ra
 
 		while (at > 0 && ret_ranks[at - 1].count < count)
 			at--;
-		if (count == 0 || at == nr)
+		if (count == 0 || at == max_ranks)
 			continue;
-		if (nr_ranks < nr)
+		if (nr_ranks < max_ranks)
 			nr_ranks++;
 		memmove(&ret_ranks[at + 1], &ret_ranks[at],
 			(nr_ranks - at - 1) * sizeof(*ret_ranks));

@@ -26,11 +26,11 @@ struct rank {
 int ranking_init(struct ranking *ranking) must_check;
 void ranking_done(struct ranking *ranking);
 
-/* Errors: -ENOMEM, -ENOSPC for too many labels. */
+/* Adds `count` to the sum of `label`. Errors: -ENOMEM; -ENOSPC for too many labels. */
 int ranking_add(struct ranking *ranking, const char *label, uint64_t count) must_check;
 
-/* Finds the `nr` largest sums, the largest first; of equal ones the label that was added first.
- * Returns how many there are. */
-size_t ranking_top(const struct ranking *ranking, size_t nr, struct rank *ret_ranks);
+/* Writes the `max_ranks` largest sums to `ret_ranks`, the largest first; equal sums in the order in
+ * which their labels were added; sums of 0 are omitted. Returns the number written. */
+size_t ranking_top(const struct ranking *ranking, size_t max_ranks, struct rank *ret_ranks);
 
 #endif

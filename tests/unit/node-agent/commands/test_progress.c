@@ -205,10 +205,10 @@ static void the_target_is_described_in_words(void **state)
 	(void)state;
 
 	describe_target(&everything, &out);
-	assert_string_equal(strbuf_str(&out), "whole machine");
+	assert_string_equal(strbuf_str(&out), "the whole machine");
 	strbuf_clear(&out);
 	describe_target(&most, &out);
-	assert_string_equal(strbuf_str(&out), "whole machine, without namespace kube-system");
+	assert_string_equal(strbuf_str(&out), "the whole machine, without namespace kube-system");
 	strbuf_clear(&out);
 	describe_target(&some, &out);
 	assert_string_equal(strbuf_str(&out),
