@@ -5,8 +5,8 @@
 #include "base/minmax.h"
 
 #define FIRST_NS NSEC_PER_SEC
-#define LONGEST_NS (40 * NSEC_PER_SEC) /* with jitter at most a minute */
-#define WISH_MAX_NS (3600 * NSEC_PER_SEC)
+#define MEAN_MAX_NS (40 * NSEC_PER_SEC) /* with jitter, the wait is at most a minute */
+#define RETRY_AFTER_MAX_NS (3600 * NSEC_PER_SEC)
 
 void backoff_init(struct backoff *backoff, uint64_t seed)
 {
@@ -16,12 +16,13 @@ void backoff_init(struct backoff *backoff, uint64_t seed)
 
 uint64_t backoff_next_ns(struct backoff *backoff, uint64_t retry_after_ns)
 {
-	uint64_t wish = min_u64(retry_after_ns, WISH_MAX_NS);
-	uint64_t own = jitter_around(&backoff->jitter, backoff->mean_ns);
+	uint64_t requested_ns = min_u64(retry_after_ns, RETRY_AFTER_MAX_NS);
+	uint64_t backoff_ns = jitter_around(&backoff->jitter, backoff->mean_ns);
 
-	wish = jitter_between(&backoff->jitter, wish, wish + wish / 10);
-	backoff->mean_ns = min_u64(2 * backoff->mean_ns, LONGEST_NS);
-	return max_u64(own, wish);
+	requested_ns = jitter_between(&backoff->jitter, requested_ns,
+				      requested_ns + requested_ns / 10);
+	backoff->mean_ns = min_u64(2 * backoff->mean_ns, MEAN_MAX_NS);
+	return max_u64(backoff_ns, requested_ns);
 }
 
 void backoff_reset(struct backoff *backoff)

@@ -15,9 +15,9 @@ struct backoff {
 
 void backoff_init(struct backoff *backoff, uint64_t seed);
 
-/* Returns the wait after a failure: random, between half and one and a half of the mean, never 0.
- * It is at least the time that the destination requests (`retry_after_ns`, 0: none; at most an
- * hour) and up to a tenth longer. */
+/* Returns the wait after a failure: random, between half and one and a half times the mean, never
+ * 0. If the destination requests a time (`retry_after_ns`; 0: none), the wait is at least that
+ * time, of which at most an hour counts, and a random tenth of it at most is added. */
 uint64_t backoff_next_ns(struct backoff *backoff, uint64_t retry_after_ns);
 
 /* Resets the wait after a success. */

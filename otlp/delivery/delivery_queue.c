@@ -162,7 +162,7 @@ static void report_failure(struct delivery_queue *queue, const char *reason, uin
 
 	if (queue->is_failing && !is_due)
 		return;
-	log_warn("export to %s: %s; retrying in %.1f s, %" PRIu64 " requests waiting",
+	log_warn("export to %s: %s; retrying in %.1f s; requests waiting: %" PRIu64,
 		 queue->destination, reason, (double)wait_ns / (double)NSEC_PER_SEC,
 		 waiting.nr_requests);
 }
@@ -343,7 +343,7 @@ void delivery_queue_close_down(struct delivery_queue *queue)
 	queue->stats.nr_samples_shutdown += nr_samples;
 	if (nr_samples > 0)
 		log_warn("export to %s: %" PRIu64
-			 " samples could not be delivered before the end and are lost",
+			 " samples could not be delivered before flamelet stopped and are lost",
 			 queue->destination, nr_samples);
 }
 

@@ -17,7 +17,8 @@
 	X(DAMAGED, "damaged", "a file of the queue was damaged")                                   \
 	X(WINDOW, "window", "too much at once, or the exporter did not get to run")                \
 	X(ENCODE, "encode", "no memory, or one sample is larger than a request")                   \
-	X(SHUTDOWN, "shutdown", "still waiting at the end, without a directory to wait in")
+	X(SHUTDOWN, "shutdown",                                                                    \
+	  "still waiting when flamelet stopped, without a directory to wait in")
 
 enum export_drop {
 #define X(NAME, word, help) EXPORT_DROP_##NAME,
