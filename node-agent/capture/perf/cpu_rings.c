@@ -95,11 +95,11 @@ int cpu_rings_try(struct cpu_rings *rings)
 static int open_ring(struct cpu_rings *rings, uint32_t cpu, struct ring_kind *kind,
 		     struct merged_ring **ret_ring, int *ret_fd)
 {
-	const struct perf_ring_place place = { .pid = -1, .cpu = (int)cpu };
+	const struct perf_ring_target target = { .pid = -1, .cpu = (int)cpu };
 	struct epoll_event interest = { .events = EPOLLIN };
 	struct perf_ring ring;
 
-	int r = perf_ring_open(&kind->attr, &place, &kind->size, &ring);
+	int r = perf_ring_open(&kind->attr, &target, &kind->size, &ring);
 	if (r < 0)
 		return r;
 	if (epoll_ctl(rings->wake_fd, EPOLL_CTL_ADD, ring.fd, &interest) < 0)

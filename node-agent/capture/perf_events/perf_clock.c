@@ -18,13 +18,13 @@ int perf_clock_open(struct perf_clock *clock, const struct perf_event_attr *attr
 		.comm = 1,
 		.sample_id_all = 1,
 	};
-	const struct perf_ring_place place = { .pid = 0, .cpu = -1 };
+	const struct perf_ring_target target = { .pid = 0, .cpu = -1 };
 	size_t page_bytes = perf_ring_round_bytes(1);
 	struct perf_ring_size size = { page_bytes, page_bytes };
 
 	if (attr->use_clockid)
 		return 0;
-	int r = perf_ring_open(&names, &place, &size, &clock->ring);
+	int r = perf_ring_open(&names, &target, &size, &clock->ring);
 	if (r < 0)
 		return r;
 	clock->is_open = true;

@@ -25,18 +25,18 @@ static void *map_ring(int fd, size_t page_bytes, struct perf_ring_size *size)
 		void *page = mmap(NULL, page_bytes + size->bytes, PROT_READ | PROT_WRITE,
 				  MAP_SHARED, fd, 0);
 
-		if (page != MAP_FAILED || errno != EPERM || size->bytes / 2 < size->least)
+		if (page != MAP_FAILED || errno != EPERM || size->bytes / 2 < size->min_bytes)
 			return page;
 		size->bytes /= 2;
 	}
 }
 
-int perf_ring_open(struct perf_event_attr *attr, const struct perf_ring_place *place,
+int perf_ring_open(struct perf_event_attr *attr, const struct perf_ring_target *target,
 		   struct perf_ring_size *size, struct perf_ring *ret_ring)
 {
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 
-	_cleanup_close_ int fd = perf_open(attr, place->pid, place->cpu);
+	_cleanup_close_ int fd = perf_open(attr, target->pid, target->cpu);
 	if (fd < 0)
 		return fd;
 	void *page = map_ring(fd, page_bytes, size);
@@ -59,7 +59,7 @@ void perf_ring_close(struct perf_ring *ring)
 
 int perf_ring_read_lost(const struct perf_ring *ring, uint64_t *ret_nr_lost)
 {
-	uint64_t values[2]; /* the event's own, and this */
+	uint64_t values[2]; /* the event's count, and the number of lost records */
 
 	ssize_t len = read(ring->fd, values, sizeof(values));
 	if (len < 0)
@@ -81,7 +81,7 @@ void perf_ring_release(struct perf_ring *ring)
 	__atomic_store_n(&ring->page->data_tail, ring->position, __ATOMIC_RELEASE);
 }
 
-static void finish(struct perf_ring *ring)
+static void end_pass(struct perf_ring *ring)
 {
 	ring->position = ring->end;
 	perf_ring_release(ring);
@@ -109,12 +109,12 @@ static void copy_out(const struct perf_ring *ring, uint64_t position, void *byte
 /* Returns the size of the next record; 0 if it is broken. */
 static size_t next_size(const struct perf_ring *ring)
 {
-	uint64_t nr_left = ring->end - ring->position;
+	uint64_t bytes_left = ring->end - ring->position;
 	struct perf_event_header header = { 0 };
 
-	if (nr_left >= sizeof(header) && nr_left <= ring->data_bytes)
+	if (bytes_left >= sizeof(header) && bytes_left <= ring->data_bytes)
 		copy_out(ring, ring->position, &header, sizeof(header));
-	return header.size < sizeof(header) || header.size > nr_left ? 0 : header.size;
+	return header.size < sizeof(header) || header.size > bytes_left ? 0 : header.size;
 }
 
 int perf_ring_peek(const struct perf_ring *ring, size_t offset, void *ret_bytes, size_t len)
@@ -132,15 +132,16 @@ int perf_ring_next(struct perf_ring *ring, uint8_t scratch[static PERF_RING_MAX_
 		   const void **ret_record, size_t *ret_len)
 {
 	if (ring->position == ring->end) {
-		finish(ring);
+		end_pass(ring);
 		return 0;
 	}
 	size_t size = next_size(ring);
-	bool wraps = size > bytes_until_wrap(ring, ring->position);
 	if (size == 0) {
-		finish(ring);
+		end_pass(ring);
 		return -EBADMSG;
 	}
+
+	bool wraps = size > bytes_until_wrap(ring, ring->position);
 	if (wraps)
 		copy_out(ring, ring->position, scratch, size);
 	*ret_record = wraps ? scratch : data_at(ring, ring->position);

@@ -30,13 +30,13 @@ struct perf_ring_size ring_room_wanted(const struct ring_load *load)
 			      NSEC_PER_SEC;
 	struct perf_ring_size size = {
 		.bytes = perf_ring_round_bytes(nr_samples * sample_bytes),
-		.least = perf_ring_round_bytes(RING_LEAST_SAMPLES * sample_bytes),
+		.min_bytes = perf_ring_round_bytes(RING_LEAST_SAMPLES * sample_bytes),
 	};
 
 	while (size.bytes * load->nr_cpus > RINGS_MAX_BYTES)
 		size.bytes /= 2;
-	if (size.bytes < size.least)
-		size.bytes = size.least;
+	if (size.bytes < size.min_bytes)
+		size.bytes = size.min_bytes;
 	return size;
 }
 
@@ -100,7 +100,7 @@ void ring_room_fit(const struct ring_limits *limits, struct perf_ring_size *size
 {
 	uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE); /* each ring's first page */
 
-	while (size->bytes / 2 >= size->least &&
+	while (size->bytes / 2 >= size->min_bytes &&
 	       size->bytes + page_bytes + limits->others_bytes > room_of(limits))
 		size->bytes /= 2;
 }

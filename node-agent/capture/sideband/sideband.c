@@ -53,7 +53,7 @@ static size_t find_ring(const struct sideband *sideband, unsigned int cpu)
 
 int sideband_add_cpu(struct sideband *sideband, unsigned int cpu)
 {
-	const struct perf_ring_place place = { .pid = -1, .cpu = (int)cpu };
+	const struct perf_ring_target target = { .pid = -1, .cpu = (int)cpu };
 
 	if (find_ring(sideband, cpu) < sideband->nr_rings)
 		return 0;
@@ -61,7 +61,7 @@ int sideband_add_cpu(struct sideband *sideband, unsigned int cpu)
 	if (r < 0)
 		return r;
 	struct cpu_ring *added = &sideband->rings[sideband->nr_rings];
-	r = perf_ring_open(&sideband->attr, &place, &sideband->ring_size, &added->ring);
+	r = perf_ring_open(&sideband->attr, &target, &sideband->ring_size, &added->ring);
 	if (r < 0)
 		return r;
 	added->cpu = cpu;
@@ -94,7 +94,7 @@ int sideband_open(size_t ring_bytes, struct sideband **ret_sideband)
 	sideband->attr.ksymbol = 1;
 	sideband->own_pid = (uint32_t)getpid();
 	sideband->ring_size = (struct perf_ring_size){ .bytes = perf_ring_round_bytes(ring_bytes),
-						       .least = perf_ring_round_bytes(1) };
+						       .min_bytes = perf_ring_round_bytes(1) };
 	int r = add_online_cpus(sideband);
 	if (r == 0)
 		r = perf_clock_open(&sideband->clock, &sideband->attr);

@@ -96,7 +96,7 @@ static int load(struct recording *recording, uint32_t pid)
 static int start_cpu(struct recording *recording, uint32_t cpu, uint32_t frequency_hz)
 {
 	struct perf_event_attr attr = perf_stack_attr(frequency_hz);
-	const struct perf_ring_place place = { .pid = -1, .cpu = (int)cpu };
+	const struct perf_ring_target target = { .pid = -1, .cpu = (int)cpu };
 	struct perf_ring_size size = { PERF_RING_BYTES, PERF_RING_BYTES };
 	size_t nr = recording->nr_rings;
 	int program_fd = bpf_program__fd(recording->skel->progs.sample);
@@ -105,7 +105,7 @@ static int start_cpu(struct recording *recording, uint32_t cpu, uint32_t frequen
 	if (r == 0)
 		r = array_grow(recording->cpus, recording->cap_cpus, nr + 1, CPU_LIST_MAX);
 	if (r == 0)
-		r = perf_ring_open(&attr, &place, &size, &recording->rings[nr]);
+		r = perf_ring_open(&attr, &target, &size, &recording->rings[nr]);
 	if (r < 0)
 		return r;
 	recording->cpus[nr] = cpu;

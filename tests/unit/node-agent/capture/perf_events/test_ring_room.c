@@ -25,8 +25,8 @@ static void a_ring_holds_what_comes_in_a_few_polls_within_bounds(void **state)
 	assert_int_equal(wanted(99, 32768, 2).bytes, KB(4096));
 	assert_int_equal(wanted(99, 32768, 256).bytes, KB(512));
 	assert_int_equal(wanted(19, 65528, 8192).bytes, KB(256));
-	assert_int_equal(wanted(1, 8, 2).bytes, wanted(1, 8, 2).least);
-	assert_true(wanted(19, 32768, 2).least >= 3 * SAMPLE);
+	assert_int_equal(wanted(1, 8, 2).bytes, wanted(1, 8, 2).min_bytes);
+	assert_true(wanted(19, 32768, 2).min_bytes >= 3 * SAMPLE);
 }
 
 struct fit_case {
@@ -87,7 +87,7 @@ static void the_side_band_leaves_room_for_samples(void **state)
 
 		assert_int_equal(ring_room_for_sideband(&limits, KB(256)), cases[i].sideband_bytes);
 	}
-	assert_true(KB(128) + KB(64) + wanted(19, 65528, 2).least + KB(16) <= KB(516));
+	assert_true(KB(128) + KB(64) + wanted(19, 65528, 2).min_bytes + KB(16) <= KB(516));
 }
 
 static void the_agents_rate_has_room_for_more_than_three_polls(void **state)
