@@ -2,6 +2,7 @@
 #include "unwind/file/row_cache_files.h"
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/hex.h"
 #include "base/parse.h"
 #include "base/random.h"
@@ -16,28 +17,29 @@
 
 #define TEMP_SUFFIX ".rows-temp"
 
-#define SCAN_MAX_ENTRIES (4 * ROW_CACHE_MAX_FILES) /* of the directory, whoever's they are */
+/* Of the directory, including files that are not the cache's. */
+#define SCAN_MAX_ENTRIES (4 * ROW_CACHE_MAX_FILES)
 
-enum kind {
-	KIND_FOREIGN,
-	KIND_TABLE,
-	KIND_STALE, /* to be removed */
+enum entry_class {
+	ENTRY_FOREIGN,
+	ENTRY_TABLE,
+	ENTRY_STALE, /* to be removed */
 };
 
-static enum kind kind_of(const char *name, const struct row_cache_kind *tables)
+static enum entry_class classify(const char *name, const struct row_cache_kind *kind)
 {
 	size_t stem_len = strspn(name, "0123456789abcdef-");
 	const char *suffix = name + stem_len;
 	uint32_t version;
 
 	if (stem_len == 0)
-		return KIND_FOREIGN;
+		return ENTRY_FOREIGN;
 	if (strcmp(suffix, TEMP_SUFFIX) == 0)
-		return KIND_STALE;
-	if (strncmp(suffix, tables->suffix, strlen(tables->suffix)) != 0 ||
-	    parse_u32(suffix + strlen(tables->suffix), &version) < 0)
-		return KIND_FOREIGN;
-	return version == tables->version ? KIND_TABLE : KIND_STALE;
+		return ENTRY_STALE;
+	if (strncmp(suffix, kind->suffix, strlen(kind->suffix)) != 0 ||
+	    parse_u32(suffix + strlen(kind->suffix), &version) < 0)
+		return ENTRY_FOREIGN;
+	return version == kind->version ? ENTRY_TABLE : ENTRY_STALE;
 }
 
 static int add_file(struct row_cache_files *files, const char *name, const struct stat *st)
@@ -51,21 +53,21 @@ static int add_file(struct row_cache_files *files, const char *name, const struc
 	file = &files->items[files->nr_items++];
 	snprintf(file->name, sizeof(file->name), "%s", name);
 	file->bytes = (uint64_t)st->st_size;
-	file->used_ns = st->st_mtim.tv_sec * INT64_C(1000000000) + st->st_mtim.tv_nsec;
+	file->used_ns = st->st_mtim.tv_sec * (int64_t)NSEC_PER_SEC + st->st_mtim.tv_nsec;
 	files->nr_bytes += file->bytes;
 	return 0;
 }
 
-static int take_entry(struct row_cache_files *files, int dir_fd, const char *name, enum kind kind,
-		      uint64_t *nr_evicted)
+static int take_entry(struct row_cache_files *files, int dir_fd, const char *name,
+		      enum entry_class class, uint64_t *nr_evicted)
 {
 	struct stat st;
 	int r;
 
-	if (kind == KIND_FOREIGN || fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	if (class == ENTRY_FOREIGN || fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    !S_ISREG(st.st_mode))
 		return 0;
-	if (kind == KIND_STALE) {
+	if (class == ENTRY_STALE) {
 		unlinkat(dir_fd, name, 0);
 		return 0;
 	}
@@ -102,7 +104,7 @@ int row_cache_files_load(struct row_cache_files *files, int dir_fd,
 		return -ENOMEM;
 	}
 	for (int i = 0; r == 0 && i < SCAN_MAX_ENTRIES && (entry = readdir(dir)); i++)
-		r = take_entry(files, dir_fd, entry->d_name, kind_of(entry->d_name, kind),
+		r = take_entry(files, dir_fd, entry->d_name, classify(entry->d_name, kind),
 			       nr_evicted);
 	if (files->nr_items > 0)
 		qsort(files->items, files->nr_items, sizeof(*files->items), compare_use);
