@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* There are two layers. The lexer knows what contains the current byte: nothing, a string, a string
- * right after a backslash, or a literal (number, true, false, null). This is a state, since a piece
- * of text may end anywhere. The grammar knows what may come next, and the depth.
+ * right after a backslash, or a literal (number, true, false, null). It keeps this as state,
+ * because a piece of text may end anywhere. The grammar knows what may come next, and the depth.
  *
  *	{ "kind" : "PodList" , "items" : [ { … } , { … } ] }
  *	depth 1                          2 3         3
@@ -39,7 +39,7 @@ enum lexeme {
 struct piece {
 	const char *at;
 	const char *end;
-	const char *item_from; /* start of the item's part that is not kept yet */
+	const char *item_from; /* start of the part of the item that is not in the buffer yet */
 };
 
 void json_items_init(struct json_items *items, const struct json_items_opts *opts)
@@ -55,7 +55,7 @@ void json_items_done(struct json_items *items)
 	strbuf_done(&items->item);
 }
 
-static bool is_text(const struct json_token *token, const char *text)
+static bool token_equals(const struct json_token *token, const char *text)
 {
 	return token->len == strlen(text) && strcmp(token->text, text) == 0;
 }
@@ -89,7 +89,8 @@ static int end_item(struct json_items *items, struct piece *piece)
 		items->nr_oversized++;
 		r = 0;
 	} else if (r == 0) {
-		r = items->opts.take(strbuf_str(&items->item), items->item.len, items->opts.data);
+		r = items->opts.on_item(strbuf_str(&items->item), items->item.len,
+					items->opts.data);
 	}
 	strbuf_clear(&items->item);
 	return r;
@@ -151,7 +152,7 @@ static int begin_value(struct json_items *items, struct piece *piece)
 {
 	char first = *piece->at;
 
-	if (items->depth == 1 && is_text(&items->key, "items")) {
+	if (items->depth == 1 && token_equals(&items->key, "items")) {
 		int r = begin_items(items, first);
 		if (r < 0)
 			return r;
@@ -232,7 +233,7 @@ static int end_string(struct json_items *items, struct piece *piece)
 			items->key = items->token;
 		return 0;
 	}
-	if (items->depth == 1 && is_text(&items->key, "kind"))
+	if (items->depth == 1 && token_equals(&items->key, "kind"))
 		items->kind = items->token;
 	return end_value(items, piece);
 }
@@ -265,7 +266,7 @@ static int read_escaped(struct json_items *items, struct piece *piece)
 	return (unsigned char)*piece->at++ >= ' ' ? 0 : -EBADMSG;
 }
 
-static bool is_of_literal(char c)
+static bool is_literal_char(char c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '-' || c == '+' ||
 	       c == '.' || c == 'E';
@@ -273,15 +274,16 @@ static bool is_of_literal(char c)
 
 static bool is_literal(const struct json_token *token)
 {
-	return is_text(token, "null") || is_text(token, "true") || is_text(token, "false") ||
-	       token->text[0] == '-' || (token->text[0] >= '0' && token->text[0] <= '9');
+	return token_equals(token, "null") || token_equals(token, "true") ||
+	       token_equals(token, "false") || token->text[0] == '-' ||
+	       (token->text[0] >= '0' && token->text[0] <= '9');
 }
 
 static int read_literal(struct json_items *items, struct piece *piece)
 {
 	const char *from = piece->at;
 
-	while (piece->at < piece->end && is_of_literal(*piece->at))
+	while (piece->at < piece->end && is_literal_char(*piece->at))
 		piece->at++;
 	append_token(&items->token, from, (size_t)(piece->at - from));
 	if (piece->at == piece->end)
@@ -291,7 +293,7 @@ static int read_literal(struct json_items *items, struct piece *piece)
 	return is_literal(&items->token) ? end_value(items, piece) : -EBADMSG;
 }
 
-static int read_some(struct json_items *items, struct piece *piece)
+static int read_step(struct json_items *items, struct piece *piece)
 {
 	switch (items->lexeme) {
 	case LEXEME_STRING:
@@ -310,7 +312,7 @@ int json_items_feed(struct json_items *items, const char *text, size_t len)
 	struct piece piece = { .at = text, .end = text + len, .item_from = text };
 
 	while (items->error == 0 && piece.at < piece.end)
-		items->error = read_some(items, &piece);
+		items->error = read_step(items, &piece);
 	if (items->error == 0 && items->is_in_item)
 		keep_run(items, &piece, piece.end);
 	return items->error;

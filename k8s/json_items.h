@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Splits a Kubernetes list, {"kind": …, "items": [ … ]}, into its items while it is received. The
- * text may arrive in pieces of any size, and only one item is in memory at a time. Brackets, commas
- * and quotes are checked everywhere; the reader of an item checks its strings and numbers. */
+ * text may arrive in pieces of any size, and only one item is in memory at a time. The nesting
+ * and the punctuation are checked everywhere. Escape sequences and numbers are not: the reader of
+ * an item checks those inside it, and nobody checks those outside (12zz passes). */
 #ifndef K8S_JSON_ITEMS_H
 #define K8S_JSON_ITEMS_H
 
@@ -17,14 +18,15 @@
 
 struct json_items_opts {
 	size_t item_max_bytes;
-	/* Called with the JSON text of each item, NUL-terminated; an error ends the reading. */
-	int (*take)(const char *text, size_t len, void *data);
+	/* Called with the JSON text of each item, NUL-terminated. If it returns an error, reading
+	 * stops. */
+	int (*on_item)(const char *text, size_t len, void *data);
 	void *data;
 };
 
 struct json_token {
 	char text[JSON_TOKEN_MAX + 1];
-	size_t len; /* full length; more than JSON_TOKEN_MAX if the text was truncated */
+	size_t len; /* full length; if it exceeds JSON_TOKEN_MAX, `text` is truncated */
 };
 
 /* All fields but nr_oversized and kind are private. */
@@ -50,7 +52,7 @@ struct json_items {
 void json_items_init(struct json_items *items, const struct json_items_opts *opts);
 void json_items_done(struct json_items *items);
 
-/* Reads the next piece of text. Errors: -EBADMSG, -ENOMEM, and those of take(). */
+/* Reads the next piece of text. Errors: -EBADMSG, -ENOMEM, and those of on_item(). */
 int json_items_feed(struct json_items *items, const char *text, size_t len) must_check;
 
 /* Ends the text. Errors: as above; -EBADMSG also if it is incomplete or has no items. */

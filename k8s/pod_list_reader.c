@@ -43,7 +43,7 @@ int pod_list_reader_new(const struct pod_list_opts *opts, struct pod_list_reader
 		return -ENOMEM;
 	const struct json_items_opts items_opts = {
 		.item_max_bytes = POD_ITEM_MAX_BYTES,
-		.take = take_item,
+		.on_item = take_item,
 		.data = reader,
 	};
 	json_items_init(&reader->items, &items_opts);

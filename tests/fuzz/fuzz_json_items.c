@@ -34,7 +34,7 @@ static void read_text(const char *text, size_t len, size_t step, struct reading 
 	_cleanup_(json_items_done) struct json_items items;
 	const struct json_items_opts opts = {
 		.item_max_bytes = ITEM_MAX_BYTES,
-		.take = take,
+		.on_item = take,
 		.data = ret_reading,
 	};
 	int r = 0;

@@ -30,7 +30,7 @@ static void init_items(struct json_items *items, struct taken *taken)
 {
 	const struct json_items_opts opts = {
 		.item_max_bytes = ITEM_MAX_BYTES,
-		.take = take,
+		.on_item = take,
 		.data = taken,
 	};
 

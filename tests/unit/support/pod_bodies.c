@@ -84,7 +84,7 @@ static void put_pods_of(struct maker *maker, const char *path, const size_t *cou
 {
 	const struct json_items_opts opts = {
 		.item_max_bytes = FILE_MAX_BYTES,
-		.take = take_pod,
+		.on_item = take_pod,
 		.data = maker,
 	};
 	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(FILE_MAX_BYTES);
