@@ -282,8 +282,7 @@ static int explain_worker(struct kubelet *kubelet, int error)
 	case -EBADMSG:
 		return fail(kubelet, error, "the kubelet worker returned invalid data");
 	default:
-		return fail(kubelet, error, "cannot use the kubelet worker: %s",
-			    strerror(-error));
+		return fail(kubelet, error, "cannot use the kubelet worker: %s", strerror(-error));
 	}
 }
 
