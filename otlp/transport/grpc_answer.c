@@ -90,7 +90,10 @@ static enum outcome_verdict find_verdict(uint32_t status, bool has_retry_info)
 /* Returns the value of a hexadecimal digit of either case, or -1. */
 static int digit_value(char c)
 {
-	return hex_value(c >= 'A' && c <= 'F' ? (char)(c - 'A' + 'a') : c);
+	static const char upper[] = "ABCDEF";
+	const char *found = c ? strchr(upper, c) : NULL;
+
+	return found ? 10 + (int)(found - upper) : hex_value(c);
 }
 
 /* Decodes "%41" to "A". Anything else is copied, since a message is never refused for its form.
