@@ -7,6 +7,7 @@
 #include "base/fileio.h"
 #include "base/heartbeat.h"
 #include "base/output_file.h"
+#include "base/strview.h"
 #include "base/text.h"
 #include "commands/commands.h"
 #include "commands/describe.h"
@@ -242,10 +243,9 @@ static int write_output(const struct recording *recording, const struct profile 
 /* Names the target in pprof files, where the whole machine has always been "whole machine". */
 static const char *subject_of(const struct recording *recording)
 {
-	const char *article = "the ";
+	struct strview target = strview_of(recording->target, SIZE_MAX);
 
-	return recording->target +
-	       (strncmp(recording->target, article, strlen(article)) == 0 ? strlen(article) : 0);
+	return strview_without_prefix(target, "the ").text;
 }
 
 static int write_outputs(const struct recording *recording, const struct profile *profile)
