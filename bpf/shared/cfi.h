@@ -119,7 +119,7 @@ struct row_table {
 #define ROW_PC(row) ((row) >> 16) /* lower 16 bits of the file offset */
 #define ROW_RULE(row) ((row)&0xffff)
 
-/* How to find the canonical frame address (CFA): the value of the stack pointer before the call.
+/* Rules for the canonical frame address (CFA), the value of the stack pointer before the call.
  * X(NAME, words) */
 #define CFA_KINDS(X)                                                                               \
 	X(NONE, "no CFI: step by frame pointer")                                                   \

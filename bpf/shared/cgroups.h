@@ -25,8 +25,8 @@ static inline __u32 cgroup_first_slot(__u64 id)
 	return (__u32)((id * 0x9e3779b97f4a7c15ULL) >> (64 - CGROUP_SLOT_BITS));
 }
 
-/* Whether a cgroup is sampled. A cgroup without a verdict follows the nearest one above it that
- * has one; if there is none, the default of the agent. */
+/* The verdict says if a cgroup is sampled. A cgroup without a verdict follows the nearest one above
+ * it that has one; if there is none, the default of the agent. */
 enum cgroup_verdict {
 	CGROUP_UNFILTERED, /* as a default only: everything is sampled, verdicts do not count */
 	CGROUP_WANTED,

@@ -28,7 +28,7 @@ struct perf_ring {
 	uint64_t end; /* while reading: where to stop */
 };
 
-/* What an event observes: one task (-1: all) on one CPU (-1: any). */
+/* The task (-1: all) and the CPU (-1: any) that an event observes. */
 struct perf_ring_target {
 	int pid;
 	int cpu;

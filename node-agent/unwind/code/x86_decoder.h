@@ -15,7 +15,7 @@
 #define X86_REX_X 2
 #define X86_REX_B 1
 
-/* What the opcode alone tells about an instruction. */
+/* Properties of an instruction that follow from its opcode alone. */
 enum {
 	X86_MODRM = 1 << 0, /* a ModRM byte, with SIB and displacement */
 	X86_IMM8 = 1 << 1,

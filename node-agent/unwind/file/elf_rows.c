@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is read, and in which order it counts:
+/* The sources of rows. Where two cover an address, the first one in this list counts:
  *
- *	.gopclntab      in Go's functions
- *	.eh_frame       all of them
- *	.debug_frame    where there is neither, or nearly nothing: assembly and startup code are in .eh_frame even
- *	                where the compiler was told to leave it out. That of the file, else that of its debug file
- *	the code itself where there is still nothing, see elf_gaps.h
+ *	.gopclntab      for Go's functions
+ *	.eh_frame       for all functions
+ *	.debug_frame    if there is neither, or nearly nothing: .eh_frame has assembly and startup
+ *	                code even if the compiler was told to leave it out. The section of the
+ *	                file itself counts first, then that of its debug file
+ *	the code itself for what is left, see elf_gaps.h
  *
  * From sources to a table: list all functions, make one list of them, give each its rows in the
  * order of the file. */

@@ -20,7 +20,8 @@
 #define ELF_ROWS_MAX_HELD_BYTES ((size_t)256 << 20) /* see elf_budget.h */
 #define ELF_ROWS_MAX_FUNCTIONS ((size_t)4 << 20)
 
-/* What is known of a separate debug file. The process that reads a file may not open others. */
+/* State of the search for a separate debug file. The process that reads a file may not open
+ * others. */
 enum elf_rows_debug {
 	ELF_ROWS_DEBUG_NONE, /* there is none */
 	ELF_ROWS_DEBUG_ASK, /* tell whether one is wanted */

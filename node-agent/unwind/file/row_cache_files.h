@@ -19,7 +19,8 @@
 #define ROW_CACHE_MAX_FILES 16384
 #define ROW_CACHE_NAME_MAX 256 /* with the NUL */
 
-/* What a row cache keeps, and how its files are known. Constant while the cache is open. */
+/* The kind of data that a cache keeps, and the names and headers of its files. Constant while the
+ * cache is open. */
 struct row_cache_kind {
 	const char *suffix; /* of file names, without the version that follows it */
 	uint64_t magic; /* at the beginning of each file */

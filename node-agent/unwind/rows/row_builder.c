@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is added goes through three stages, each of which holds the last row back until the next
- * one shows what becomes of it:
+/* A row goes through three stages, each of which holds the last row back until the next one shows
+ * what becomes of it:
  *
  *	function ──▶ pending row ──▶ run ──▶ row_packer
  *	clips        the last of      merges
