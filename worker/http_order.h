@@ -48,9 +48,9 @@ void http_order_finish(struct strbuf *out, size_t end, const struct http_order *
 /* Reads an order, which points into `bytes`. Errors: -EBADMSG. */
 int http_order_read(const void *bytes, size_t len, struct http_order *ret_order) must_check;
 
-/* Creates the client for the order and for others that differ in url, tls, headers and body only.
- * If the agent's proxies are to be used, sets them in this process's environment. Errors: those of
- * http_client_new(). */
+/* Creates a client for this order. The client also serves later orders if they differ only in url,
+ * tls, headers and body. If the order uses the agent's proxies, this function sets them in the
+ * environment of the process. Errors: those of http_client_new(). */
 int http_order_new_client(const struct http_order *order, struct http_client **ret_client)
 	must_check;
 

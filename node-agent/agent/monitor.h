@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The agent's HTTP pages about itself: /healthz, /readyz and /metrics for its own machine, /metrics
- * alone for others. The reader leaves a copy of all counters here once a second, which is its
- * heartbeat. The servers' threads answer from the copy, so no thread waits for longer than copying
- * takes. */
+/* The agent's HTTP pages about itself: clients on the same machine get /healthz, /readyz and
+ * /metrics, other hosts only /metrics. Once a second, the reader thread stores a copy of all
+ * counters here, which is also its heartbeat. The servers' threads answer from the copy, so no
+ * thread waits for longer than copying takes. */
 #ifndef AGENT_MONITOR_H
 #define AGENT_MONITOR_H
 

@@ -132,8 +132,8 @@ static bool is_vdso(const struct mapped_file *file)
 	return strcmp(file->path, VDSO_NAME) == 0;
 }
 
-/* Returns whether a JIT compiler may have filled the memory. That of .NET, for example, is a memfd,
- * so that it can be mapped twice. */
+/* Returns whether a JIT compiler may have written the code in this memory. .NET, for example, puts
+ * its code into a memfd so that it can map the code twice. */
 static bool may_be_jit(const struct mapped_file *file)
 {
 	if (file->inode != 0)

@@ -12,10 +12,10 @@
  * Resource attributes are written in place and not by number into the string table: Pyroscope does
  * not resolve the numbers and would lose all labels.
  *
- * A sample has one value without time stamps. Those of CPU profiles are counts, and the period
- * tells what a count is worth: the form that Pyroscope turns into its own CPU profile type. Where
- * time stamps are asked for, a sample has those in place of the value, as many as it counts:
- * Pyroscope refuses a sample of several that has both. */
+ * A sample has one value and no time stamps. In CPU profiles the value is a count, and the period
+ * says how much CPU time one count stands for. Pyroscope turns this form into its own CPU profile
+ * type. If time stamps are requested, a sample has one for each count and no value, because
+ * Pyroscope refuses a sample that has several time stamps and a value. */
 #include "otlp/encode/encode.h"
 
 #include "base/array.h"

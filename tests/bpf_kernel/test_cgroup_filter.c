@@ -315,7 +315,7 @@ static void a_cgroup_is_included_by_its_path_with_all_below(void **state)
 	assert_int_equal(scene->base.nr_others, 0);
 }
 
-/* Dead cgroups need no verdict and make room for others. */
+/* Removing the verdicts of dead cgroups makes room for those of new ones. */
 static void the_dead_give_their_verdicts_back(void **state)
 {
 	static const char *const namespaces[] = { "shop" };

@@ -17,7 +17,7 @@ struct jit_stats {
 	/* counted by the client */
 	uint64_t nr_functions;
 	uint64_t nr_bytes;
-	uint64_t nr_evicted; /* processes whose functions were dropped to make room for others */
+	uint64_t nr_evicted; /* processes whose functions were dropped because memory was full */
 	uint64_t nr_bad_lines; /* of perf maps, or records of jitdumps */
 	uint64_t nr_dropped; /* source lines and rests of files, at a limit or without memory */
 	uint64_t nr_failures; /* requests: the worker died, was too slow or sent nonsense */

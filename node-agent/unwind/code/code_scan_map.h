@@ -20,8 +20,8 @@ enum {
 #define SCAN_NO_STATE 0
 #define SCAN_CONFLICT UINT16_MAX /* the ways here contradict each other */
 
-/* Bytes have an index. That of the first byte of a range is the sum of the lengths of the ranges
- * before. */
+/* A range of code. All bytes of all ranges are numbered in one sequence; `first` is the number of
+ * the range's first byte, so it is the total length of the ranges before it. */
 struct scan_range {
 	struct scan_code code;
 	size_t first;

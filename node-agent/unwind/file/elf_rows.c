@@ -274,7 +274,7 @@ static int load(struct elf_rows *rows, const struct elf_rows_opts *opts)
 	return 0;
 }
 
-/* Makes the source of a section. That of a damaged Go table stays NULL. */
+/* Makes the source of a section. If the section is a damaged Go table, the source stays NULL. */
 static int make_source(struct elf_rows *rows, size_t index)
 {
 	const struct elf_unwind_section *section = &rows->sections.items[index];
