@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What the unwinder must know of a CPython: where a thread's state is, and how its frames are
+ * linked. Offsets are in bytes. The names of fields are CPython's; the sources are
+ * Include/cpython/pystate.h, Include/internal/pycore_frame.h (pycore_interpframe_structs.h since
+ * 3.14) and Include/internal/pycore_debug_offsets.h (pycore_runtime.h in 3.13). */
+#ifndef BPF_SHARED_RUNTIME_CPYTHON_H
+#define BPF_SHARED_RUNTIME_CPYTHON_H
+
+#include <linux/types.h>
+
+/* How the frames of one call of the eval loop, a *segment* of the chain, are found in the native
+ * stack. */
+enum cpython_chain {
+	/* Up to 3.10: each frame is a call of the eval loop, which is known by its code. */
+	CPYTHON_CHAIN_BY_CODE,
+	/* 3.11: a segment is in a _PyCFrame on the native stack, and ends with the frame that has
+	 * is_entry. */
+	CPYTHON_CHAIN_BY_CFRAME,
+	/* From 3.12 on: a segment ends with a frame that lies on the native stack, the shim. 3.12
+	 * has the first frame in a _PyCFrame, later versions in the thread state. */
+	CPYTHON_CHAIN_BY_SHIM,
+};
+
+/* What an instruction pointer of a frame is. */
+enum cpython_instr {
+	CPYTHON_INSTR_BYTES, /* i32: bytes from the start of the bytecode (f_lasti) */
+	CPYTHON_INSTR_UNITS, /* i32: the same in code units */
+	CPYTHON_INSTR_POINTER, /* a pointer into the bytecode, which follows the code object */
+};
+
+#define CPYTHON_MAX_PLACE 3
+#define CPYTHON_NONE 0xffff /* this version has no such field */
+
+struct cpython_layout {
+	__u8 kind; /* RUNTIME_CPYTHON */
+	__u8 chain; /* enum cpython_chain */
+	__u8 instr_kind; /* enum cpython_instr */
+	__u8 shim_owner; /* frames with at least this owner are shims */
+	/* The function above the eval loop's is a bytecode handler and part of it: a tail-calling
+	 * build. */
+	__u8 drops_handler;
+	__u8 nr_place; /* 1 to CPYTHON_MAX_PLACE */
+	__u16 cframe; /* PyThreadState.cframe; CPYTHON_NONE */
+	/* Where the thread state is: start with the thread pointer; add place[i] and load, for each
+	 * i below nr_place. */
+	__s32 place[CPYTHON_MAX_PLACE];
+	__u16 frame; /* PyThreadState.frame or .current_frame; in _PyCFrame if there is one */
+	__u16 cframe_previous; /* _PyCFrame.previous */
+	__u16 thread_id; /* PyThreadState.thread_id, which is the thread pointer */
+	__u16 code; /* PyFrameObject.f_code, _PyInterpreterFrame.f_executable */
+	__u16 previous;
+	__u16 instr; /* f_lasti, prev_instr, instr_ptr */
+	__u16 owner; /* or is_entry */
+	__u16 check; /* PyCodeObject.co_firstlineno: 8 bytes from here make the check */
+	__u16 bytecode; /* PyCodeObject.co_code_adaptive */
+	__u16 pad;
+	/* Code of the eval loop, for CPYTHON_CHAIN_BY_CODE: offsets in the file, start and end of
+	 * up to two ranges. */
+	__u32 eval[4];
+	__u8 unused[8];
+};
+
+_Static_assert(sizeof(struct cpython_layout) == 64, "no hidden padding");
+
+#endif
