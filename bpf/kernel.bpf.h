@@ -140,7 +140,16 @@ struct vm_area_struct {
 	struct rb_node vm_rb; /* before 6.1 */
 };
 
+/* The thread pointer: arch/x86/include/asm/processor.h, arch/arm64/include/asm/processor.h. */
+struct thread_struct {
+	unsigned long fsbase; /* x86-64 */
+	struct {
+		unsigned long tp_value;
+	} uw; /* arm64 */
+};
+
 struct task_struct {
+	struct thread_struct thread;
 	struct mm_struct *mm;
 	unsigned int in_execve : 1;
 	unsigned int flags;

@@ -4,6 +4,7 @@
 #define BPF_MAPS_BPF_H
 
 #include "bpf/kernel.bpf.h"
+#include "bpf/runtime.bpf.h"
 #include "bpf/shared/cgroups.h"
 #include "bpf/shared/events.h"
 #include "bpf/shared/stats.h"
@@ -18,6 +19,7 @@
 
 #define FILTER_MAX_ENTRIES 16384
 #define MAX_BOUND_PROCESSES 32768
+#define FRAMES_MAX_COPY 512 /* words of frames that are copied at once */
 
 struct comm_key {
 	char comm[TASK_COMM_LEN]; /* padded with NULs */
@@ -32,13 +34,14 @@ MAP struct {
 } samples SEC(".maps");
 
 /* One record under construction for each CPU: a sample is larger than the BPF stack. A
- * perf_event program is never interrupted by another one on the same CPU. What every sample
- * needs lies together. */
+ * perf_event program is never interrupted by another one on the same CPU. The values of such maps
+ * have at most 32 KB (PCPU_MIN_UNIT_SIZE). */
 struct scratch {
 	bpf_user_pt_regs_t saved_regs; /* of a task in the kernel */
 	struct unwind_state unwind;
 	struct sample_event event;
-	struct known_rule rules[NR_KNOWN_RULES]; /* by known_rule_place() */
+	/* To the verifier, words that are copied to the end of the event may reach into it. */
+	__u64 behind_event[FRAMES_MAX_COPY];
 };
 
 MAP struct {
@@ -47,6 +50,21 @@ MAP struct {
 	__type(key, __u32);
 	__type(value, struct scratch);
 } scratch_of_cpu SEC(".maps");
+
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct python_chain);
+} python_chains SEC(".maps");
+
+/* By known_rule_place(). */
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, NR_KNOWN_RULES);
+	__type(key, __u32);
+	__type(value, struct known_rule);
+} known_rules SEC(".maps");
 
 /* Counters. Written here, summed over the CPUs by the agent, which reads all of them at once. */
 MAP struct {
@@ -179,6 +197,13 @@ static __always_inline struct scratch *get_scratch(void)
 	__u32 zero = 0;
 
 	return bpf_map_lookup_elem(&scratch_of_cpu, &zero);
+}
+
+static __always_inline struct python_chain *get_python_chain(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&python_chains, &zero);
 }
 
 static __always_inline void stat_add(__u32 stat)

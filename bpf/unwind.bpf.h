@@ -7,6 +7,7 @@
 #include "bpf/shared/cfi.h"
 #include "bpf/shared/events.h"
 #include "bpf/shared/frames.h"
+#include "bpf/shared/runtime.h"
 
 #include <stdbool.h>
 
@@ -41,6 +42,9 @@ struct unwind_state {
 	/* Out. */
 	bool asks; /* the agent should look at the process now */
 	bool lacks_file; /* the last frame is in a file that is not known */
+	__u32 nr_frames;
+	__u32 nr_native; /* of them, behind the last one of a runtime */
+	__u8 python; /* enum python_state (runtime.bpf.h) */
 
 	__u32 known; /* registers (REGISTER_BIT) whose value in this frame is known */
 	bool is_call; /* ip is a return address: the frame's code is right before it */
@@ -54,6 +58,8 @@ struct unwind_state {
 	bool was_asked; /* without a table: the agent was woken for it before */
 	__u32 nr_ranges;
 	__u32 ranges_offset;
+	/* Offsets in the table of the descriptors of runtimes, by kind; 0: none. */
+	__u32 descriptors[RUNTIME_NR_KINDS];
 
 	/* The range in which the last address was found. */
 	__u64 range_start;
@@ -67,6 +73,8 @@ struct unwind_state {
 	__u32 high;
 
 	struct cfi_rule rule; /* of this frame */
+	/* The layout of the runtime in the frame's file, by unit; 0: none is known. */
+	__u32 file_layout;
 	/* another one may hold at the next byte; false where no row was found */
 	bool is_end_of_row;
 	__u64 window[WINDOW_WORDS];

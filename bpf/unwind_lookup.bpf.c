@@ -220,7 +220,7 @@ static __always_inline void ask_for_news(struct unwind_state *state)
 
 	if (state->mapping_table == 0)
 		return;
-	table = (struct mapping_table *)arena_at(state->mapping_table, 0, 16);
+	table = (struct mapping_table *)arena_at(state->mapping_table, 0, 32);
 	if (!table || table->is_asked)
 		return;
 	table->is_asked = 1;
@@ -240,28 +240,29 @@ static __always_inline int ask_for_files(struct unwind_state *state)
 	return UNWIND_NEW_PROCESS;
 }
 
-static __always_inline struct known_rule *known_rule_of(struct scratch *scratch)
+static __always_inline struct known_rule *known_rule_of(const struct unwind_state *state)
 {
-	const struct unwind_state *state = &scratch->unwind;
 	__u32 place = known_rule_place(code_address(state), state->mapping_table_id);
 
-	return &scratch->rules[place & (NR_KNOWN_RULES - 1)];
+	return bpf_map_lookup_elem(&known_rules, &place);
 }
 
 /* Returns a known rule, with its range, as a search would find it. */
 static __always_inline bool recall_rule(struct scratch *scratch)
 {
 	struct unwind_state *state = &scratch->unwind;
-	const struct known_rule *known = known_rule_of(scratch);
+	const struct known_rule *known = known_rule_of(state);
 	struct table_slot *slot;
 
-	if (known->mapping_table_id == 0 || known->mapping_table_id != state->mapping_table_id ||
+	if (!known || known->mapping_table_id == 0 ||
+	    known->mapping_table_id != state->mapping_table_id ||
 	    known->mappings != state->mappings || known->address != code_address(state))
 		return false;
 	slot = bpf_map_lookup_elem(&tables, &known->slot);
 	if (!slot)
 		return false;
 	mark_used(slot);
+	state->file_layout = slot->runtime;
 	state->rule = known->rule;
 	state->is_end_of_row = false;
 	state->range_start = known->range_start;
@@ -276,17 +277,18 @@ static __always_inline bool recall_rule(struct scratch *scratch)
 static __always_inline void keep_rule(struct scratch *scratch)
 {
 	const struct unwind_state *state = &scratch->unwind;
+	struct known_rule *known = known_rule_of(state);
 
-	if (state->origin != RANGE_OF_LIST || state->is_end_of_row)
+	if (!known || state->origin != RANGE_OF_LIST || state->is_end_of_row)
 		return;
-	*known_rule_of(scratch) = (struct known_rule){ .address = code_address(state),
-						       .mappings = state->mappings,
-						       .range_start = state->range_start,
-						       .range_end = state->range_end,
-						       .bias = state->range.bias,
-						       .mapping_table_id = state->mapping_table_id,
-						       .slot = state->range.slot,
-						       .rule = state->rule };
+	*known = (struct known_rule){ .address = code_address(state),
+				      .mappings = state->mappings,
+				      .range_start = state->range_start,
+				      .range_end = state->range_end,
+				      .bias = state->range.bias,
+				      .mapping_table_id = state->mapping_table_id,
+				      .slot = state->range.slot,
+				      .rule = state->rule };
 }
 
 __noinline int find_rule_of_range(void)
@@ -300,12 +302,14 @@ __noinline int find_rule_of_range(void)
 	struct unwind_state *state = &scratch->unwind;
 	state->rule = (struct cfi_rule){ .kind = CFA_NONE };
 	state->is_end_of_row = false;
+	state->file_layout = 0;
 	if (state->range.slot == 0)
 		return state->range.is_postponed ? UNWIND_NOT_LOADED : GOES_ON;
 	slot = bpf_map_lookup_elem(&tables, &state->range.slot);
 	if (!slot)
 		return UNWIND_BAD_TABLE;
 	mark_used(slot);
+	state->file_layout = slot->runtime;
 	unit = slot->unit;
 	if (unit == TABLE_NOT_LOADED)
 		return UNWIND_NOT_LOADED;

@@ -5,6 +5,7 @@
  * range of the process that holds the address, the rule that holds at that place of the file,
  * and the step to the caller by that rule. Formats: shared/cfi.h; an introduction:
  * docs/unwinding.md.
+ * Frames of language runtimes are put among them by runtime_*.bpf.c.
  * Maps: scratch_of_cpu, processes, tables, arena.
  * Limits: MAX_USER_FRAMES frames.
  *
@@ -16,6 +17,7 @@
  * Nothing here trusts what it reads: user memory may say anything, and the verifier bounds the
  * rest. */
 #include "bpf/arch.bpf.h"
+#include "bpf/frames.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/unwind.bpf.h"
 
@@ -346,20 +348,6 @@ __noinline int step(void)
 	}
 }
 
-static __always_inline bool push_frame(struct scratch *scratch)
-{
-	struct sample_event *event = &scratch->event;
-	__u32 index = (__u32)event->nr_kernel + event->nr_user;
-
-	if (event->nr_user >= MAX_USER_FRAMES || index >= MAX_FRAMES)
-		return false;
-	event->frames[index] = scratch->unwind.ip;
-	if (event->nr_user > 0 && !scratch->unwind.is_call)
-		event->frames[index] |= FRAME_INTERRUPTED;
-	event->nr_user++;
-	return true;
-}
-
 /* The last frame is that of a function which nobody called. */
 static __always_inline void mark_entered(struct sample_event *event)
 {
@@ -380,6 +368,24 @@ static __always_inline void note_process(struct unwind_state *state)
 		bpf_map_update_elem(&processes, &state->pid, &none, BPF_ANY);
 }
 
+/* Finds the descriptors of runtimes behind a mapping table. */
+static __always_inline void find_descriptors(struct unwind_state *state,
+					     const struct mapping_table *table)
+{
+	__u32 offset = table->runtimes_offset, nr = table->nr_runtimes;
+
+	for (__u32 i = 0; i < RUNTIME_MAX_OF_PROCESS; i++) {
+		const __u64 *head;
+
+		if (i >= nr)
+			break;
+		head = arena_at(state->mapping_table, offset, 8);
+		if (head)
+			state->descriptors[(__u8)*head % RUNTIME_NR_KINDS] = offset;
+		offset += sizeof(struct runtime_descriptor);
+	}
+}
+
 static __always_inline void find_mapping_table(struct unwind_state *state)
 {
 	const __u64 *binding = bpf_map_lookup_elem(&processes, &state->pid);
@@ -391,12 +397,13 @@ static __always_inline void find_mapping_table(struct unwind_state *state)
 	state->mappings = 0;
 	state->was_asked = value == MAPPING_BINDING_ASKED;
 	if (MAPPING_BINDING_ID(value) != 0)
-		table = arena_at(MAPPING_BINDING_UNIT(value), 0, 16);
+		table = arena_at(MAPPING_BINDING_UNIT(value), 0, 32);
 	if (table && table->id == MAPPING_BINDING_ID(value)) {
 		state->mapping_table = MAPPING_BINDING_UNIT(value);
 		state->mapping_table_id = table->id;
 		state->nr_ranges = table->nr_ranges;
 		state->ranges_offset = table->ranges_offset;
+		find_descriptors(state, table);
 		(void)find_mappings();
 	} else if (!binding || MAPPING_BINDING_ID(value) != 0) {
 		note_process(state);
@@ -410,9 +417,47 @@ static __always_inline void begin(struct unwind_state *state)
 	state->is_entered = false;
 	state->asks = false;
 	state->lacks_file = false;
+	state->nr_frames = 0;
+	state->nr_native = 0;
 	state->nr_walks = 0;
 	state->range_start = 0;
 	state->range_end = 0;
+	for (int i = 0; i < RUNTIME_NR_KINDS; i++)
+		state->descriptors[i] = 0;
+	state->python = PYTHON_NOT_MET;
+}
+
+/* Begins with the Python frames of the thread at the first native frame of a process that is known
+ * to have Python, or else in a file that is. */
+static __always_inline void meet_python(const struct unwind_state *state)
+{
+	__u32 descriptor = state->descriptors[RUNTIME_CPYTHON];
+
+	if (state->python != PYTHON_NOT_MET)
+		return;
+	if (descriptor != 0)
+		python_begin(state->mapping_table,
+			     descriptor + offsetof(struct runtime_descriptor, layout));
+	else if (state->file_layout != 0)
+		python_begin(state->file_layout, 0);
+}
+
+/* From a frame to its caller's. If the frame is that of an interpreter's loop, the frames that it
+ * interprets take its place. */
+static __always_inline int step_over_runtime(const struct unwind_state *state)
+{
+	__u64 sp, offset = 0;
+	int result;
+
+	meet_python(state);
+	if (state->python != PYTHON_FOLLOWED)
+		return step();
+	sp = state->regs[REG_SP];
+	if (state->file_layout != 0)
+		offset = code_address(state) - state->range.bias;
+	result = step();
+	python_splice(sp, offset);
+	return result;
 }
 
 /* A function of its own, so that a round of the loop below is a few instructions to the
@@ -422,11 +467,13 @@ __noinline int unwind_frame(void)
 	struct scratch *scratch = get_scratch();
 	int result = find_rule();
 
+	if (!scratch)
+		return UNWIND_BAD_TABLE;
 	if (result == GOES_ON)
-		result = step();
-	if (result == GOES_ON && scratch && !push_frame(scratch))
+		result = step_over_runtime(&scratch->unwind);
+	if (result == GOES_ON && !push_frame(scratch))
 		return UNWIND_TOO_DEEP;
-	if (scratch && scratch->unwind.is_entered)
+	if (scratch->unwind.is_entered)
 		mark_entered(&scratch->event);
 	return result;
 }
@@ -443,5 +490,7 @@ __noinline int unwind_native(void)
 	find_mapping_table(&scratch->unwind);
 	for (int i = 0; i < MAX_USER_FRAMES && result == GOES_ON; i++)
 		result = unwind_frame();
+	if (scratch->unwind.python == PYTHON_FOLLOWED)
+		python_end(result == UNWIND_COMPLETE);
 	return result;
 }

@@ -6,6 +6,9 @@
  *	                                                               ▲                rows ──▶ rules
  *	no table yet: the task's own mappings ──▶ files[file_key] ─────┘
  *
+ * A mapping table may end with descriptors of the process's runtimes, and a slot may refer to the
+ * layout of a runtime (shared/runtime.h).
+ *
  * Mapping tables and row tables lie in the *arena*: one address space of units of ARENA_UNIT
  * bytes, cut into chunks, each a mmapable array map that is made on demand and never freed.
  * Everything is aligned to its own size, so nothing that is read at once crosses a block. A unit
@@ -51,6 +54,10 @@ struct mapping_table {
 	__u32 ranges_offset; /* from the head of the table, in bytes; a multiple of 32 */
 	/* a sample was in none of its ranges: the agent was woken to look for news */
 	__u32 is_asked;
+	/* Of struct runtime_descriptor, from the head, in bytes; a multiple of ARENA_UNIT. */
+	__u32 runtimes_offset;
+	__u32 nr_runtimes; /* at most RUNTIME_MAX_OF_PROCESS */
+	__u64 pad;
 };
 
 #define MAPPING_TABLE_STARTS sizeof(struct mapping_table)
@@ -73,6 +80,8 @@ struct mapping_range {
 struct table_slot {
 	__u32 unit; /* of the row table; or one of the two below */
 	__u32 used;
+	__u32 runtime; /* the unit of a struct runtime_layout; 0: none */
+	__u32 pad;
 };
 
 #define MAX_TABLE_SLOTS 65536
@@ -158,7 +167,7 @@ enum cfa_kind {
  * there. */
 #define CFI_SAVED_BELOW_SP 16
 
-_Static_assert(sizeof(struct mapping_table) == 16, "part of the contract");
+_Static_assert(sizeof(struct mapping_table) == 32, "part of the contract");
 _Static_assert(sizeof(struct mapping_range) == 32, "part of the contract");
 _Static_assert(sizeof(struct file_key) == 32, "no hidden padding");
 _Static_assert(sizeof(struct row_table) == 32, "part of the contract");

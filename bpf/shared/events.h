@@ -8,6 +8,8 @@
  *	└────────┴──────────────────────────┴──────────────────────────┘
  *	           frames[0 … nr_kernel-1]    frames[nr_kernel … nr_kernel+nr_user-1]
  *
+ * A frame is one word, its address; only those of language runtimes have several (runtime.h).
+ *
  * The first kernel frame is where the CPU was; the first user frame is where the CPU was, or
  * where the process entered the kernel. A user frame with FRAME_INTERRUPTED is where a signal
  * came, the last one with FRAME_ENTERED the first instruction of a function that nobody called.
@@ -20,7 +22,8 @@
 #define TASK_COMM_LEN 16
 #define MAX_KERNEL_FRAMES 127 /* kernel.perf_event_max_stack, its default */
 #define MAX_USER_FRAMES 1024
-#define MAX_FRAMES (MAX_KERNEL_FRAMES + MAX_USER_FRAMES)
+#define MAX_USER_WORDS (3 * MAX_USER_FRAMES) /* of frames with RUNTIME_MAX_WORDS words */
+#define MAX_FRAMES (MAX_KERNEL_FRAMES + MAX_USER_WORDS)
 
 /* No address of user space has these bits. */
 #define FRAME_INTERRUPTED (1ULL << 63)
@@ -36,7 +39,7 @@ struct sample_event {
 	__u32 tid;
 	__u32 cpu;
 	__u16 nr_kernel;
-	__u16 nr_user;
+	__u16 nr_user; /* words of the user frames */
 	__u8 unwind_result; /* enum unwind_result: how the user stack ended */
 	__u8 in_user; /* the CPU was in user space: there is no kernel frame */
 	__u8 lacks_mapping_table; /* the kernel side had no mapping table of the process */
@@ -44,7 +47,7 @@ struct sample_event {
 	__u8 pad[4];
 	char thread_comm[TASK_COMM_LEN];
 	char process_comm[TASK_COMM_LEN]; /* of the thread group's leader */
-	__u64 frames[MAX_FRAMES];
+	__u64 frames[MAX_FRAMES]; /* words */
 };
 
 _Static_assert(sizeof(struct sample_event) == 80 + 8 * MAX_FRAMES, "no hidden padding");

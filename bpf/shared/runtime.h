@@ -9,10 +9,11 @@
  *	bits 55 to 40	a check of the object that the frame names, which the agent computes again
  *	bits 39 to 0	the position in that object
  *
- * A *layout* (struct runtime_layout) is what all processes that map a file have in common. It is a
- * block of its own in the arena, to which the file's slot and processes refer. A *descriptor*
- * (struct runtime_process) is what is particular to a process. It follows the ranges of the
- * process's mapping table, so it is inherited by fork and dropped by exec as that is. */
+ * A *layout* (struct runtime_layout) says where a runtime keeps what is needed to unwind its
+ * frames. If it is the same in all processes that map a file, it is a block of its own in the
+ * arena, to which the file's slot refers. A *descriptor* (struct runtime_descriptor) adds what is
+ * particular to a process. It follows the ranges of the process's mapping table, so it is inherited
+ * by fork and dropped by exec as that is. */
 #ifndef BPF_SHARED_RUNTIME_H
 #define BPF_SHARED_RUNTIME_H
 
@@ -132,15 +133,20 @@ struct runtime_code {
 #define RUNTIME_MAX_CODE 4
 
 struct runtime_process {
-	__u32 layout; /* by unit */
 	__u8 kind; /* enum runtime_kind */
-	__u8 pad[3];
+	__u8 pad[7];
 	__u64 words[7]; /* by kind */
 	struct runtime_code code[RUNTIME_MAX_CODE];
+};
+
+struct runtime_descriptor {
+	struct runtime_process process;
+	struct runtime_layout layout;
 };
 
 _Static_assert(sizeof(struct runtime_layout) == RUNTIME_LAYOUT_BYTES, "read at once");
 _Static_assert(sizeof(struct runtime_code) == 32, "read at once");
 _Static_assert(sizeof(struct runtime_process) == 192, "three units of the arena");
+_Static_assert(sizeof(struct runtime_descriptor) == 256, "no hidden padding");
 
 #endif

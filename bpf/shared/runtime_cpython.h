@@ -53,7 +53,8 @@ struct cpython_layout {
 	__u16 owner; /* or is_entry */
 	__u16 check; /* PyCodeObject.co_firstlineno: 8 bytes from here make the check */
 	__u16 bytecode; /* PyCodeObject.co_code_adaptive */
-	__u16 pad;
+	/* The part of a frame that is read at once, with the four fields above; at most 120. */
+	__u16 frame_bytes;
 	/* Code of the eval loop, for CPYTHON_CHAIN_BY_CODE: offsets in the file, start and end of
 	 * up to two ranges. */
 	__u32 eval[4];

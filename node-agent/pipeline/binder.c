@@ -30,8 +30,10 @@ static void on_file_gone(struct mapped_file *file, void *data)
 	struct table_slots *slots = binder->tables->slots;
 
 	if (file->slot != 0 && file->slot != table_slots_vdso(slots) &&
-	    file->slot != table_slots_without_cfi(slots))
+	    file->slot != table_slots_without_cfi(slots)) {
+		runtime_layouts_drop(binder->tables->layouts, file->slot);
 		table_slots_remove(slots, file->slot);
+	}
 }
 
 static void on_list_gone(struct mapping_list *list, void *data)

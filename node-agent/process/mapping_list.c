@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/search.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Makes room for so many mappings, and accounts for it. */
@@ -46,7 +47,28 @@ void mapping_list_unref(struct mapping_list *list)
 		mapped_file_unref(list->files, list->items[i].file);
 	list->files->nr_bytes -= list->cap_items * sizeof(*list->items);
 	free(list->items);
+	free(list->runtimes);
 	free(list);
+}
+
+int mapping_list_set_runtimes(struct mapping_list *list, const struct runtime_descriptor *runtimes,
+			      size_t nr_runtimes)
+{
+	struct runtime_descriptor *copy = NULL;
+
+	if (nr_runtimes > RUNTIME_MAX_OF_PROCESS)
+		return -ENOSPC;
+	if (nr_runtimes > 0) {
+		copy = calloc(nr_runtimes, sizeof(*copy));
+		if (!copy)
+			return -ENOMEM;
+		memcpy(copy, runtimes, nr_runtimes * sizeof(*copy));
+	}
+	free(list->runtimes);
+	list->runtimes = copy;
+	list->nr_runtimes = nr_runtimes;
+	list->is_changed = true;
+	return 0;
 }
 
 int mapping_list_make_own(struct mapping_list **list)
@@ -67,6 +89,9 @@ int mapping_list_make_own(struct mapping_list **list)
 		mapped_file_ref(copy->items[i].file);
 	}
 	copy->nr_items = shared->nr_items;
+	r = mapping_list_set_runtimes(copy, shared->runtimes, shared->nr_runtimes);
+	if (r < 0)
+		return r;
 	mapping_list_unref(shared);
 	*list = take_ptr(copy);
 	return 0;

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "bpf/shared/runtime.h"
 #include "process/mapped_file.h"
 
 #include <stdbool.h>
@@ -42,6 +43,9 @@ struct mapping_list {
 	uint64_t version; /* of the contents: each state of each list has another one */
 	bool is_changed; /* since it was put into the arena; the unwind tables clear it */
 	bool is_partial; /* set by the consumer: some of its files are still to be opened */
+	/* Owned; what unwinders need to know of the runtimes in it; NULL: nothing. */
+	struct runtime_descriptor *runtimes;
+	size_t nr_runtimes; /* at most RUNTIME_MAX_OF_PROCESS */
 	struct mapping_table_place table;
 };
 
@@ -62,6 +66,11 @@ int mapping_list_make_own(struct mapping_list **list) must_check;
  * mappings of the range are cut out. On failure nothing has changed. Errors: -ENOSPC at
  * MAPPING_LIST_MAX, -ENOMEM. */
 int mapping_list_insert(struct mapping_list *list, const struct mapping *mapping) must_check;
+
+/* Sets the descriptors of runtimes, in place of earlier ones, for all processes that have the list.
+ * Errors: -ENOSPC more than RUNTIME_MAX_OF_PROCESS, -ENOMEM; then nothing has changed. */
+int mapping_list_set_runtimes(struct mapping_list *list, const struct runtime_descriptor *runtimes,
+			      size_t nr_runtimes) must_check;
 
 /* Replaces a file by another in all mappings of a list that is not shared; takes its own
  * references. */

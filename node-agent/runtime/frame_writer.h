@@ -2,7 +2,7 @@
 /* The names of frames of runtimes, as a worker writes them and the agent reads them.
  *
  *	frame:	nr_lines (u32)		0: nothing is known of it
- *	line:	line (u32), start_line (u32), lengths of name and file (u32), both texts
+ *	line:	line, start_line, lengths of name and file (u32 each), both texts
  *
  * Texts are valid UTF-8 without NUL, and no longer than their limits. A frame has its innermost line
  * first, as where functions are inlined. */

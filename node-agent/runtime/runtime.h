@@ -41,7 +41,7 @@ struct runtime_found {
 	uint32_t version;
 	/* For the unwinder. The same for all processes of the file if is_shared. */
 	struct runtime_layout layout;
-	struct runtime_process process; /* without its layout's unit */
+	struct runtime_process process;
 	uint8_t is_shared; /* the layout serves other processes that map the file as well */
 	uint8_t has_process; /* the unwinder needs `process` */
 	uint8_t pad[6];

@@ -17,6 +17,7 @@
 #define MAX_DISTANCE (UINT64_C(8) << 20)
 
 static __always_inline void *find_scratch(void);
+static __always_inline void *find_known_rule(const __u32 *place);
 static __always_inline void *find_chunk(const __u32 *chunk);
 static __always_inline void *find_block(const char *chunk, const __u32 *block);
 static __always_inline void *find_slot(const __u32 *slot);
@@ -29,6 +30,7 @@ static __always_inline long read_copy(void *to, __u32 bytes, uint64_t address);
 #define bpf_map_lookup_elem(map, key)                                                              \
 	_Generic((map),                                                                            \
 		 typeof(scratch_of_cpu) * : find_scratch(),                                        \
+		 typeof(known_rules) * : find_known_rule(key),                                     \
 		 typeof(arena) * : find_chunk(key),                                                \
 		 void * : find_block((const char *)(map), key),                                    \
 		 typeof(tables) * : find_slot(key),                                                \
@@ -54,6 +56,9 @@ static int unwind_frame(void);
 #define find_mappings local_find_mappings
 #define check_range local_check_range
 #define unwind_native local_unwind_native
+#define python_begin local_python_begin
+#define python_splice local_python_splice
+#define python_end local_python_end
 
 /* NOLINTNEXTLINE(bugprone-suspicious-include): see above */
 #include "bpf/unwind_lookup.bpf.c"
@@ -63,6 +68,7 @@ static int unwind_frame(void);
 struct local_unwinder {
 	struct local_memory *memory; /* borrowed */
 	struct scratch scratch;
+	struct known_rule rules[NR_KNOWN_RULES];
 
 	/* Of the stack being unwound. */
 	const struct stack_copy *copy;
@@ -74,6 +80,11 @@ static _Thread_local struct local_unwinder *current;
 static __always_inline void *find_scratch(void)
 {
 	return &current->scratch;
+}
+
+static __always_inline void *find_known_rule(const __u32 *place)
+{
+	return *place < NR_KNOWN_RULES ? &current->rules[*place] : NULL;
 }
 
 static __always_inline void *find_chunk(const __u32 *chunk)
@@ -110,6 +121,26 @@ int find_range_of_task(void)
 int find_mappings(void)
 {
 	return GOES_ON;
+}
+
+/* The frames of interpreters are on their heaps, of which there is no copy. */
+int python_begin(__u32 unit, __u32 offset)
+{
+	(void)unit, (void)offset;
+	current->scratch.unwind.python = PYTHON_OVER;
+	return 0;
+}
+
+int python_splice(__u64 sp, __u64 offset)
+{
+	(void)sp, (void)offset;
+	return 0;
+}
+
+int python_end(int is_complete)
+{
+	(void)is_complete;
+	return 0;
 }
 
 int check_range(void)

@@ -48,6 +48,9 @@ int unwind_tables_start(const struct unwind_tables_opts *opts, struct unwind_tab
 	r = mapping_tables_new(opts->memory, tables->arena, &tables->mapping_tables);
 	if (r < 0)
 		return r;
+	r = runtime_layouts_new(opts->memory, tables->arena, &tables->layouts);
+	if (r < 0)
+		return r;
 	const struct table_slots_opts slots_opts = {
 		.memory = opts->memory,
 		.arena = tables->arena,
@@ -78,6 +81,7 @@ void unwind_tables_stop(struct unwind_tables *tables)
 	table_thread_stop(tables->thread);
 	table_slots_free(tables->slots);
 	mapping_tables_free(tables->mapping_tables);
+	runtime_layouts_free(tables->layouts);
 	unwind_arena_close(tables->arena);
 	row_cache_close(tables->cache);
 	free(tables);

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "unwind/file/row_cache.h"
 #include "unwind/tables/mapping_tables.h"
+#include "unwind/tables/runtime_layouts.h"
 #include "unwind/tables/table_slots.h"
 #include "unwind/tables/table_thread.h"
 #include "unwind/tables/unwind_arena.h"
@@ -27,6 +28,7 @@ struct unwind_tables {
 	struct table_slots *slots;
 	struct table_thread *thread;
 	struct mapping_tables *mapping_tables;
+	struct runtime_layouts *layouts;
 };
 
 struct unwind_tables_stats {

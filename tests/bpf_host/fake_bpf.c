@@ -37,6 +37,10 @@ struct fake_file {
 #define FAKE_MAX_PROCESSES 4 /* so that a test can fill the map */
 
 static struct fake_array scratch_array = { .value_bytes = sizeof(struct scratch), .nr_values = 1 };
+static struct fake_array rules_array = { .value_bytes = sizeof(struct known_rule),
+					 .nr_values = NR_KNOWN_RULES };
+static struct fake_array chain_array = { .value_bytes = sizeof(struct python_chain),
+					 .nr_values = 1 };
 static struct fake_array tables_array = { .value_bytes = sizeof(struct table_slot),
 					  .nr_values = MAX_TABLE_SLOTS };
 static struct fake_array *chunks[ARENA_MAX_CHUNKS];
@@ -96,6 +100,8 @@ static void drop_chunk(struct fake_array *chunk)
 void fake_bpf_reset(void)
 {
 	array_clear(&scratch_array);
+	array_clear(&rules_array);
+	array_clear(&chain_array);
 	array_clear(&tables_array);
 	array_clear(&walks_array);
 	nr_known_files = 0;
@@ -266,6 +272,10 @@ void *bpf_map_lookup_elem(const void *map, const void *key)
 	}
 	if (map == &scratch_of_cpu)
 		return array_value(&scratch_array, index);
+	if (map == &known_rules)
+		return array_value(&rules_array, index);
+	if (map == &python_chains)
+		return array_value(&chain_array, index);
 	if (map == &tables)
 		return array_value(&tables_array, index);
 	if (map == &arena)

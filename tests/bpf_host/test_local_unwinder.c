@@ -434,7 +434,8 @@ static void a_stack_that_is_too_deep_keeps_its_leaf_end(void **state)
 	fake_event()->nr_kernel = MAX_KERNEL_FRAMES;
 	assert_int_equal(scene_unwind(), UNWIND_TOO_DEEP);
 	assert_int_equal(fake_event()->nr_user, MAX_USER_FRAMES);
-	assert_int_equal(fake_event()->frames[MAX_FRAMES - 1], IN_FUNCTION(2));
+	assert_int_equal(fake_event()->frames[MAX_KERNEL_FRAMES + MAX_USER_FRAMES - 1],
+			 IN_FUNCTION(2));
 }
 
 struct changer {

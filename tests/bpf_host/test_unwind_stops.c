@@ -198,7 +198,8 @@ static void user_frames_follow_the_kernels(void **state)
 	assert_int_equal(scene_unwind(), UNWIND_TOO_DEEP);
 	assert_int_equal(fake_event()->frames[MAX_KERNEL_FRAMES - 1], VALUE);
 	assert_int_equal(fake_event()->frames[MAX_KERNEL_FRAMES], IN_FUNCTION(1));
-	assert_int_equal(fake_event()->frames[MAX_FRAMES - 1], IN_FUNCTION(1));
+	assert_int_equal(fake_event()->frames[MAX_KERNEL_FRAMES + MAX_USER_FRAMES - 1],
+			 IN_FUNCTION(1));
 }
 
 /* glibc's __start_context(), to which the function of makecontext(3) returns. Behind it on the

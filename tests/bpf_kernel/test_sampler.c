@@ -40,9 +40,9 @@ struct seen {
 	uint64_t nr_without_registers;
 	uint64_t nr_in_hot; /* leaf in burn() or spin_for_test() */
 	uint64_t nr_bad_start; /* start time not the same in all samples */
-	struct sample_event last;
 };
 
+static struct sample_event last_sample; /* of the wanted process; without its frames */
 static volatile uint64_t sink;
 
 /* Not static and not inlined: the test knows their addresses. */
@@ -140,14 +140,14 @@ static void look_at(const struct sample_event *event, struct seen *seen)
 {
 	const __u64 *user = event->frames + event->nr_kernel;
 
-	if (seen->nr_wanted++ > 0 && seen->last.start_ns != event->start_ns)
+	if (seen->nr_wanted++ > 0 && last_sample.start_ns != event->start_ns)
 		seen->nr_bad_start++;
 	seen->nr_kernel_frames += event->nr_kernel;
 	seen->nr_user_frames += event->nr_user;
 	seen->nr_without_registers += event->unwind_result == UNWIND_NO_REGISTERS;
 	if (event->nr_user >= 1 && (is_in(user[0], burn) || is_in(user[0], spin_for_test)))
 		seen->nr_in_hot++;
-	memcpy(&seen->last, event, offsetof(struct sample_event, frames));
+	memcpy(&last_sample, event, offsetof(struct sample_event, frames));
 }
 
 static void on_sample(const struct sample_event *event, void *data)
@@ -205,7 +205,7 @@ static void a_busy_process_is_sampled_in_its_hot_function(void **state)
 	assert_true(seen.nr_wanted > 20);
 	assert_true(seen.nr_in_hot * 10 > seen.nr_wanted * 9);
 	assert_int_equal(seen.nr_bad_start, 0);
-	assert_string_equal(seen.last.thread_comm, "hot");
+	assert_string_equal(last_sample.thread_comm, "hot");
 	assert_int_equal(stats.nr_bad_records, 0);
 	assert_int_equal(stats.bpf[STAT_SENT], seen.nr_wanted + seen.nr_others);
 }
@@ -237,8 +237,8 @@ static void a_process_that_is_not_bound_wakes_the_agent_once(void **state)
 	poll_into(source, &seen);
 	end_child(pid);
 	assert_true(seen.nr_wanted > 20);
-	assert_int_equal(seen.last.nr_user, 1);
-	assert_int_equal(seen.last.unwind_result, UNWIND_NEW_PROCESS);
+	assert_int_equal(last_sample.nr_user, 1);
+	assert_int_equal(last_sample.unwind_result, UNWIND_NEW_PROCESS);
 }
 
 /* Opens a source that samples no process, so that nothing wakes the agent. */

@@ -71,7 +71,11 @@ static int encode(const struct mapping_list *list, uint32_t id, void **ret_table
 	for (size_t i = 0; i < list->nr_items; i++)
 		nr += has_hole_behind(list, i);
 	size_t ranges_offset = (MAPPING_TABLE_STARTS + nr * sizeof(uint64_t) + 31) / 32 * 32;
-	size_t len = ranges_offset + nr * sizeof(struct mapping_range);
+	size_t runtimes_offset = ranges_offset + nr * sizeof(struct mapping_range);
+	size_t runtimes_bytes = list->nr_runtimes * sizeof(*list->runtimes);
+
+	runtimes_offset = (runtimes_offset + ARENA_UNIT - 1) / ARENA_UNIT * ARENA_UNIT;
+	size_t len = runtimes_offset + runtimes_bytes;
 	char *table = calloc(1, len);
 	if (!table)
 		return -ENOMEM;
@@ -81,7 +85,11 @@ static int encode(const struct mapping_list *list, uint32_t id, void **ret_table
 		.ranges = (void *)(table + ranges_offset),
 	};
 	*encoder.head = (struct mapping_table){ .id = id,
-						.ranges_offset = (uint32_t)ranges_offset };
+						.ranges_offset = (uint32_t)ranges_offset,
+						.runtimes_offset = (uint32_t)runtimes_offset,
+						.nr_runtimes = (uint32_t)list->nr_runtimes };
+	if (runtimes_bytes > 0)
+		memcpy(table + runtimes_offset, list->runtimes, runtimes_bytes);
 	for (size_t i = 0; i < list->nr_items; i++) {
 		const struct mapping *mapping = &list->items[i];
 

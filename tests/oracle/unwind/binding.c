@@ -20,7 +20,8 @@
 
 int binding_init(struct binding *binding, const struct recording_maps *maps, uint32_t pid)
 {
-	*binding = (struct binding){ .pid = pid };
+	memset(binding, 0, sizeof(*binding));
+	binding->pid = pid;
 	binding->proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (binding->proc_fd < 0)
 		return -errno;

@@ -47,6 +47,9 @@ void binder_fixture_start(struct binder_fixture *fixture, size_t max_bytes)
 	assert_int_equal(mapping_tables_new(fixture->slots->maps.memory, fixture->tables.arena,
 					    &fixture->tables.mapping_tables),
 			 0);
+	assert_int_equal(runtime_layouts_new(fixture->slots->maps.memory, fixture->tables.arena,
+					     &fixture->tables.layouts),
+			 0);
 	binder_init(&fixture->binder, fixture->proc.proc_fd, fixture->proc.table, &fixture->tables);
 }
 
@@ -57,6 +60,7 @@ int binder_fixture_tear_down(void **state)
 	proc_fixture_done(&fixture->proc);
 	binder_done(&fixture->binder);
 	mapping_tables_free(fixture->tables.mapping_tables);
+	runtime_layouts_free(fixture->tables.layouts);
 	slots_fixture_tear_down((void **)&fixture->slots);
 	test_free(fixture);
 	return 0;

@@ -204,7 +204,7 @@ static void the_deepest_stack_fits(void **state)
 	struct sample_event event = sample_of(CODE_PID, NULL, 0, 0);
 
 	event.nr_kernel = MAX_KERNEL_FRAMES;
-	event.nr_user = MAX_USER_FRAMES;
+	event.nr_user = MAX_USER_WORDS;
 	event.unwind_result = UNWIND_TOO_DEEP;
 	for (size_t i = 0; i < MAX_FRAMES; i++)
 		event.frames[i] = i < MAX_KERNEL_FRAMES ? KERNEL_ADDRESS : CODE_PROGRAM + 8;

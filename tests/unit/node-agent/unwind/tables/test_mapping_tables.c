@@ -91,7 +91,7 @@ static uint64_t binding_of(const struct fixture *fixture, uint32_t pid)
 static void read_list(const struct fixture *fixture, uint64_t binding, size_t offset, void *buf,
 		      size_t len)
 {
-	uint8_t bytes[512];
+	uint8_t bytes[1024];
 
 	assert_in_range(offset + len, 1, sizeof(bytes));
 	arena_fixture_read(&fixture->maps, MAPPING_BINDING_UNIT(binding), bytes, offset + len);
@@ -118,6 +118,33 @@ static void expect_range(const struct fixture *fixture, uint64_t binding, uint32
 	read_list(fixture, binding, head.ranges_offset + i * sizeof(range), &range, sizeof(range));
 	assert_int_equal(found, start);
 	assert_memory_equal(&range, &expected, sizeof(range));
+}
+
+static void the_descriptors_of_runtimes_follow_the_ranges(void **state)
+{
+	const struct runtime_descriptor descriptors[] = {
+		{ .process = { .kind = RUNTIME_CPYTHON, .words = { 1 } } },
+		{ .process = { .kind = RUNTIME_V8, .words = { 2 } } },
+		{ .process = { .kind = RUNTIME_HOTSPOT } },
+	};
+	struct runtime_descriptor found[2];
+	struct fixture *fixture = *state;
+
+	map(fixture, 0x401000, 0x402000, 0x1000, fixture->program);
+	assert_int_equal(mapping_tables_bind(fixture->tables, PID, fixture->list), 0);
+	uint64_t before = binding_of(fixture, PID);
+	assert_int_equal(head_of(fixture, before).nr_runtimes, 0);
+
+	assert_int_equal(mapping_list_set_runtimes(fixture->list, descriptors, 3), -ENOSPC);
+	assert_int_equal(mapping_list_set_runtimes(fixture->list, descriptors, 2), 0);
+	assert_int_equal(mapping_tables_bind(fixture->tables, PID, fixture->list), 0);
+	uint64_t binding = binding_of(fixture, PID);
+	assert_int_not_equal(binding, before);
+	struct mapping_table head = head_of(fixture, binding);
+	assert_int_equal(head.nr_runtimes, 2);
+	assert_int_equal(head.runtimes_offset % ARENA_UNIT, 0);
+	read_list(fixture, binding, head.runtimes_offset, found, sizeof(found));
+	assert_memory_equal(found, descriptors, sizeof(found));
 }
 
 static void a_bound_process_has_its_mappings_and_the_holes_between_them(void **state)
@@ -247,6 +274,7 @@ static void a_changed_list_that_does_not_fit_voids_the_old_one(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		LISTS_TEST(the_descriptors_of_runtimes_follow_the_ranges),
 		LISTS_TEST(a_bound_process_has_its_mappings_and_the_holes_between_them),
 		LISTS_TEST(processes_with_one_list_share_it_in_the_arena),
 		LISTS_TEST(a_changed_list_is_a_new_one_and_the_old_one_is_void),

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Frames of language runtimes: what unwind_native.bpf.c asks of runtime_*.bpf.c. All functions work
+ * on this CPU's scratch record. */
+#ifndef BPF_RUNTIME_BPF_H
+#define BPF_RUNTIME_BPF_H
+
+#include "bpf/shared/runtime.h"
+
+#include <stdbool.h>
+
+#define PYTHON_SEGMENT_MAX_FRAMES 1024
+#define PYTHON_SEGMENT_MAX_WORDS (2 * PYTHON_SEGMENT_MAX_FRAMES)
+#define PYTHON_FRAME_MAX_WORDS 16
+
+enum python_state {
+	PYTHON_NOT_MET, /* no frame was in a file with a layout */
+	PYTHON_FOLLOWED, /* the chain of this thread is being followed */
+	PYTHON_OVER, /* all of it was, or there is none */
+	PYTHON_UNREADABLE,
+};
+
+/* The chain of a thread's Python frames, leaf first, on the way to the root. It is read one segment
+ * ahead: the frames of the next call of the eval loop that the native stack will come to. */
+struct python_chain {
+	struct cpython_layout layout;
+	__u64 frame; /* the next one to be read; 0: the segment is the last one */
+	__u64 cframe; /* CPYTHON_CHAIN_BY_CFRAME: of this segment */
+	__u64 boundary; /* the address on the stack that tells the eval loop's native frame */
+	__u32 nr_words; /* of this segment */
+	__u64 raw[PYTHON_FRAME_MAX_WORDS]; /* a frame as it was read */
+	__u64 words[PYTHON_SEGMENT_MAX_WORDS];
+};
+
+/* Begins with the chain of the thread, by the layout at `offset` from a unit of the arena. */
+int python_begin(__u32 unit, __u32 offset);
+
+/* To be called when the native frame between the stack pointers `sp` and that of its caller is
+ * done, and before its caller is appended: if the frame is an eval loop's, puts the frames of its
+ * segment in its place. `offset` is that of the frame's code in a file with a layout, else 0. */
+int python_splice(__u64 sp, __u64 offset);
+
+/* Appends what is left of the chain when the native stack has ended. If it ended at its root, these
+ * frames belong to another stack (that of a greenlet), and a mark says so. */
+int python_end(int is_complete);
+
+#endif

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Follows the frames of CPython and puts them among the native frames of a stack.
+ *
+ * A thread's Python frames are a linked list on the heap, the *chain*. Each call of the eval loop
+ * by C code has a part of it, a *segment*, and one native frame. That native frame holds something
+ * whose address the chain has (shared/runtime_cpython.h), so the segment takes its place. No symbol
+ * of the eval loop is needed, and C functions between two segments stay where they are.
+ *
+ *	chain:	f3 ─▶ f2 ─▶ shim ─▶ f1 ─▶ shim           native:  memcpy, eval, map_next, eval, main
+ *	              on the stack ┘         └ on the stack           │              │
+ *	stack:	memcpy, f3, f2, map_next, f1, main  ◀────────────────┴──────────────┘
+ *
+ * Called by unwind_native.bpf.c. Maps: scratch_of_cpu, arena.
+ * Limits: PYTHON_SEGMENT_MAX_FRAMES frames of a segment, MAX_USER_FRAMES of a stack.
+ *
+ * The thread state is where the agent has learned it is. It counts only if it names this thread, so
+ * that a wrong place cannot make up a stack. */
+#include "bpf/arch.bpf.h"
+#include "bpf/frames.bpf.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/runtime.bpf.h"
+#include "bpf/unwind.bpf.h"
+
+#define CODE_TAG_BITS 7ULL /* of a _PyStackRef */
+#define SEGMENT_ROUNDS 32 /* times FRAMES_PER_ROUND: PYTHON_SEGMENT_MAX_FRAMES */
+#define FRAMES_PER_ROUND 32
+
+_Static_assert(SEGMENT_ROUNDS *FRAMES_PER_ROUND == PYTHON_SEGMENT_MAX_FRAMES, "all of a segment");
+
+/* Returns what the C library has as the thread pointer of the current task: the address of its own
+ * record of the thread. */
+static __always_inline __u64 thread_pointer(void)
+{
+	const struct task_struct *task = (const struct task_struct *)bpf_get_current_task();
+	unsigned long tp = 0;
+
+#if CFI_IS_ARM64
+	bpf_core_read(&tp, sizeof(tp), &task->thread.uw.tp_value);
+#else
+	bpf_core_read(&tp, sizeof(tp), &task->thread.fsbase);
+#endif
+	return tp;
+}
+
+static __always_inline bool read_word(__u64 address, __u64 *ret_word)
+{
+	return bpf_probe_read_user(ret_word, sizeof(*ret_word), (const void *)address) == 0;
+}
+
+/* Finds the thread state. Returns false if it cannot be read; 0 is no state, as in a thread that
+ * never ran Python. */
+static __always_inline bool find_thread_state(const struct cpython_layout *layout, __u64 tp,
+					      __u64 *ret_state)
+{
+	__u64 word = tp;
+
+	for (int i = 0; i < CPYTHON_MAX_PLACE; i++) {
+		if (i >= layout->nr_place)
+			break;
+		if (!read_word(word + (__s64)layout->place[i], &word))
+			return false;
+		if (word == 0)
+			break;
+	}
+	*ret_state = word;
+	return true;
+}
+
+/* Reads where the chain begins. */
+static __always_inline bool find_first_frame(struct python_chain *chain, __u64 state)
+{
+	const struct cpython_layout *layout = &chain->layout;
+	__u64 from = state;
+
+	chain->cframe = 0;
+	if (layout->cframe != CPYTHON_NONE) {
+		if (!read_word(state + layout->cframe, &chain->cframe))
+			return false;
+		from = chain->cframe;
+	}
+	return read_word(from + layout->frame, &chain->frame);
+}
+
+static __always_inline int begin_chain(struct python_chain *chain)
+{
+	const struct cpython_layout *layout = &chain->layout;
+	__u64 tp = thread_pointer(), state, thread = 0;
+
+	if (!find_thread_state(layout, tp, &state))
+		return PYTHON_UNREADABLE;
+	if (state == 0)
+		return PYTHON_OVER;
+	if (!read_word(state + layout->thread_id, &thread) || thread != tp)
+		return PYTHON_UNREADABLE;
+	return find_first_frame(chain, state) ? PYTHON_FOLLOWED : PYTHON_UNREADABLE;
+}
+
+static __always_inline __u64 raw_word(const struct python_chain *chain, __u16 offset)
+{
+	return chain->raw[offset / 8 % PYTHON_FRAME_MAX_WORDS];
+}
+
+/* Returns the position in the bytecode, in code units. Before the first instruction it is 0. */
+static __always_inline __u64 find_position(const struct python_chain *chain, __u64 code)
+{
+	const struct cpython_layout *layout = &chain->layout;
+	__u64 word = raw_word(chain, layout->instr);
+	__u64 bytecode = code + layout->bytecode;
+
+	if (layout->instr_kind == CPYTHON_INSTR_POINTER)
+		return word < bytecode ? 0 : (word - bytecode) / 2;
+	/* An int, which may be the upper half of the word. */
+	word = layout->instr & 4 ? word >> 32 : word & 0xffffffff;
+	if (word >> 31)
+		return 0;
+	return layout->instr_kind == CPYTHON_INSTR_BYTES ? word / 2 : word;
+}
+
+/* Appends the frame that was read to the segment. The check of a code object that cannot be read
+ * is 0. */
+static __always_inline void keep_frame(struct python_chain *chain)
+{
+	__u64 code = raw_word(chain, chain->layout.code) & ~CODE_TAG_BITS;
+	__u32 n = chain->nr_words;
+	__u64 bytes = 0;
+
+	if (n > PYTHON_SEGMENT_MAX_WORDS - 2)
+		return;
+	(void)read_word(code + chain->layout.check, &bytes);
+	chain->words[n] = RUNTIME_TAG(RUNTIME_FRAME_CPYTHON, runtime_check(bytes),
+				      find_position(chain, code));
+	chain->words[n + 1] = code;
+	chain->nr_words = n + 2;
+}
+
+static __always_inline __u8 owner_of(const struct python_chain *chain)
+{
+	__u16 owner = chain->layout.owner;
+
+	return (__u8)(raw_word(chain, owner) >> 8 * (owner & 7));
+}
+
+/* Reads the next frame of the segment. Returns whether it goes on. */
+__noinline int python_read_frame(void)
+{
+	struct python_chain *chain = get_python_chain();
+	struct scratch *scratch = get_scratch();
+
+	if (!scratch || !chain)
+		return false;
+	__u32 bytes = chain->layout.frame_bytes & (sizeof(chain->raw) - 1);
+	__u64 frame = chain->frame;
+
+	if (frame == 0)
+		return false;
+	chain->frame = 0;
+	if (bpf_probe_read_user(chain->raw, bytes, (const void *)frame) < 0) {
+		scratch->unwind.python = PYTHON_UNREADABLE;
+		return false;
+	}
+	chain->frame = raw_word(chain, chain->layout.previous);
+	if (chain->layout.chain == CPYTHON_CHAIN_BY_SHIM &&
+	    owner_of(chain) >= chain->layout.shim_owner) {
+		chain->boundary = frame;
+		return false;
+	}
+	keep_frame(chain);
+	if (chain->layout.chain == CPYTHON_CHAIN_BY_CODE)
+		return false;
+	if (chain->layout.chain == CPYTHON_CHAIN_BY_CFRAME && owner_of(chain) != 0)
+		return false;
+	return true;
+}
+
+__noinline int python_read_frames(void)
+{
+	for (int i = 0; i < FRAMES_PER_ROUND; i++)
+		if (!python_read_frame())
+			return false;
+	return true;
+}
+
+/* Reads the next segment. */
+__noinline int python_read_segment(void)
+{
+	struct python_chain *chain = get_python_chain();
+	struct scratch *scratch = get_scratch();
+
+	if (!scratch || !chain)
+		return 0;
+	chain->nr_words = 0;
+	chain->boundary = chain->cframe;
+	for (int i = 0; i < SEGMENT_ROUNDS; i++)
+		if (!python_read_frames())
+			break;
+	if (scratch->unwind.python == PYTHON_FOLLOWED && chain->nr_words == 0 && chain->frame == 0)
+		scratch->unwind.python = PYTHON_OVER;
+	return 0;
+}
+
+__noinline int python_begin(__u32 unit, __u32 offset)
+{
+	const struct cpython_layout *layout = arena_at(unit, offset, 64);
+	struct python_chain *chain = get_python_chain();
+	struct scratch *scratch = get_scratch();
+
+	if (!scratch || !chain || !layout)
+		return 0;
+	chain->layout = *layout;
+	scratch->unwind.python = PYTHON_OVER;
+	if (layout->kind != RUNTIME_CPYTHON)
+		return 0;
+	scratch->unwind.python = begin_chain(chain);
+	if (scratch->unwind.python == PYTHON_FOLLOWED)
+		python_read_segment();
+	if (scratch->unwind.python == PYTHON_UNREADABLE)
+		push_mark(scratch, RUNTIME_MARK_PYTHON_UNREADABLE);
+	return 0;
+}
+
+/* Copies words of the segment, as many as may be copied at once, to the end of the event. Returns
+ * their number. */
+static __always_inline __u32 push_words(struct sample_event *event,
+					const struct python_chain *chain, __u32 from, __u32 nr)
+{
+	__u32 index = (__u32)event->nr_kernel + event->nr_user;
+
+	if (nr > FRAMES_MAX_COPY)
+		nr = FRAMES_MAX_COPY;
+	if (index >= MAX_FRAMES || from > PYTHON_SEGMENT_MAX_WORDS - FRAMES_MAX_COPY)
+		return 0;
+	bpf_probe_read_kernel(&event->frames[index], nr * sizeof(__u64), &chain->words[from]);
+	event->nr_user += nr;
+	return nr;
+}
+
+/* Appends the segment's frames, as many as there is room for. */
+static __always_inline void push_segment(struct scratch *scratch, struct python_chain *chain,
+					 __u64 flags)
+{
+	__u32 room = MAX_USER_FRAMES - scratch->unwind.nr_frames;
+	__u32 nr_frames = chain->nr_words / 2, left;
+
+	if (room > MAX_USER_FRAMES || nr_frames == 0)
+		return;
+	if (nr_frames > room)
+		nr_frames = room;
+	left = 2 * nr_frames;
+	chain->words[0] |= flags;
+	for (__u32 i = 0; i < PYTHON_SEGMENT_MAX_WORDS / FRAMES_MAX_COPY; i++)
+		left -= push_words(&scratch->event, chain, i * FRAMES_MAX_COPY, left);
+	scratch->unwind.nr_frames += nr_frames;
+	scratch->unwind.nr_native = 0;
+}
+
+/* Goes on with the next segment. */
+static __always_inline void next_segment(struct scratch *scratch, struct python_chain *chain)
+{
+	if (chain->layout.chain == CPYTHON_CHAIN_BY_CFRAME &&
+	    !read_word(chain->cframe + chain->layout.cframe_previous, &chain->cframe))
+		chain->frame = 0;
+	if (scratch->unwind.python == PYTHON_FOLLOWED)
+		python_read_segment();
+}
+
+/* Returns whether an offset in the file is in the code of the eval loop. */
+static __always_inline bool is_in_eval(const struct cpython_layout *layout, __u64 offset)
+{
+	return (offset >= layout->eval[0] && offset < layout->eval[1]) ||
+	       (offset >= layout->eval[2] && offset < layout->eval[3]);
+}
+
+/* Returns whether the native frame is that of the eval loop to which the segment belongs. */
+static __always_inline bool is_of_segment(const struct scratch *scratch,
+					  const struct python_chain *chain, __u64 sp, __u64 offset)
+{
+	if (chain->layout.chain == CPYTHON_CHAIN_BY_CODE)
+		return offset != 0 && is_in_eval(&chain->layout, offset);
+	return chain->boundary >= sp && chain->boundary < scratch->unwind.regs[REG_SP];
+}
+
+__noinline int python_splice(__u64 sp, __u64 offset)
+{
+	struct python_chain *chain = get_python_chain();
+	struct scratch *scratch = get_scratch();
+	__u64 dropped;
+
+	if (!scratch || !chain)
+		return 0;
+	if (!is_of_segment(scratch, chain, sp, offset))
+		return 0;
+	dropped = drop_frame(scratch);
+	if (chain->layout.drops_handler && scratch->unwind.nr_native > 0)
+		dropped = drop_frame(scratch);
+	push_segment(scratch, chain, dropped & FRAME_INTERRUPTED);
+	next_segment(scratch, chain);
+	return 0;
+}
+
+/* Appends the segment that was read, and reads the next one. Returns whether there is one. */
+__noinline int python_flush_segment(void)
+{
+	struct python_chain *chain = get_python_chain();
+	struct scratch *scratch = get_scratch();
+
+	if (!scratch || !chain || scratch->unwind.python != PYTHON_FOLLOWED)
+		return false;
+	push_segment(scratch, chain, 0);
+	next_segment(scratch, chain);
+	return true;
+}
+
+__noinline int python_end(int is_complete)
+{
+	struct python_chain *chain = get_python_chain();
+	struct scratch *scratch = get_scratch();
+
+	if (!scratch || !chain || scratch->unwind.python != PYTHON_FOLLOWED)
+		return 0;
+	if (is_complete)
+		push_mark(scratch, RUNTIME_MARK_PYTHON_APART);
+	for (int i = 0; i < MAX_USER_FRAMES; i++)
+		if (!python_flush_segment())
+			break;
+	return 0;
+}
