@@ -4,8 +4,8 @@
  *	frame:	nr_lines (u32)		0: nothing is known of it
  *	line:	line, start_line, lengths of name and file (u32 each), both texts
  *
- * Texts are valid UTF-8 without NUL, and no longer than their limits. A frame has its innermost line
- * first, as where functions are inlined. */
+ * Texts are valid UTF-8 without NUL, and no longer than their limits. A frame has its innermost
+ * line first, as where functions are inlined. */
 #ifndef RUNTIME_FRAME_WRITER_H
 #define RUNTIME_FRAME_WRITER_H
 
