@@ -16,6 +16,7 @@ enum python_state {
 	PYTHON_NOT_MET, /* no frame was in a file with a layout */
 	PYTHON_FOLLOWED, /* the chain of this thread is being followed */
 	PYTHON_OVER, /* all of it was, or there is none */
+	PYTHON_TOO_DEEP, /* the stack has no room for the rest of it */
 	PYTHON_UNREADABLE,
 };
 
@@ -38,6 +39,9 @@ int python_begin(__u32 unit, __u32 offset);
  * done, and before its caller is appended: if the frame is an eval loop's, puts the frames of its
  * segment in its place. `offset` is that of the frame's code in a file with a layout, else 0. */
 int python_splice(__u64 sp, __u64 offset);
+
+/* Appends the segment that was read, when it is too long to know where it ends. */
+int python_cut(void);
 
 /* Appends what is left of the chain when the native stack has ended. If it ended at its root, these
  * frames belong to another stack (that of a greenlet), and a mark says so. */

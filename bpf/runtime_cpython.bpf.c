@@ -193,7 +193,11 @@ __noinline int python_read_segment(void)
 	for (int i = 0; i < SEGMENT_ROUNDS; i++)
 		if (!python_read_frames())
 			break;
-	if (scratch->unwind.python == PYTHON_FOLLOWED && chain->nr_words == 0 && chain->frame == 0)
+	if (scratch->unwind.python == PYTHON_UNREADABLE)
+		push_mark(scratch, RUNTIME_MARK_PYTHON_UNREADABLE);
+	else if (chain->nr_words >= PYTHON_SEGMENT_MAX_WORDS)
+		scratch->unwind.python = PYTHON_TOO_DEEP;
+	else if (chain->nr_words == 0 && chain->frame == 0)
 		scratch->unwind.python = PYTHON_OVER;
 	return 0;
 }
@@ -213,7 +217,7 @@ __noinline int python_begin(__u32 unit, __u32 offset)
 	scratch->unwind.python = begin_chain(chain);
 	if (scratch->unwind.python == PYTHON_FOLLOWED)
 		python_read_segment();
-	if (scratch->unwind.python == PYTHON_UNREADABLE)
+	else if (scratch->unwind.python == PYTHON_UNREADABLE)
 		push_mark(scratch, RUNTIME_MARK_PYTHON_UNREADABLE);
 	return 0;
 }
@@ -241,10 +245,12 @@ static __always_inline void push_segment(struct scratch *scratch, struct python_
 	__u32 room = MAX_USER_FRAMES - scratch->unwind.nr_frames;
 	__u32 nr_frames = chain->nr_words / 2, left;
 
-	if (room > MAX_USER_FRAMES || nr_frames == 0)
-		return;
-	if (nr_frames > room)
+	if (nr_frames > room) {
+		scratch->unwind.python = PYTHON_TOO_DEEP;
 		nr_frames = room;
+	}
+	if (nr_frames == 0 || nr_frames > MAX_USER_FRAMES)
+		return;
 	left = 2 * nr_frames;
 	chain->words[0] |= flags;
 	for (__u32 i = 0; i < PYTHON_SEGMENT_MAX_WORDS / FRAMES_MAX_COPY; i++)
@@ -294,6 +300,16 @@ __noinline int python_splice(__u64 sp, __u64 offset)
 		dropped = drop_frame(scratch);
 	push_segment(scratch, chain, dropped & FRAME_INTERRUPTED);
 	next_segment(scratch, chain);
+	return 0;
+}
+
+__noinline int python_cut(void)
+{
+	struct python_chain *chain = get_python_chain();
+	struct scratch *scratch = get_scratch();
+
+	if (scratch && chain)
+		push_segment(scratch, chain, 0);
 	return 0;
 }
 

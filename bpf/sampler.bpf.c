@@ -16,6 +16,8 @@
 #include "bpf/task.bpf.h"
 #include "bpf/unwind.bpf.h"
 
+#define YOUNG_NS 1000000000ULL /* age of a process */
+
 /* Fills in all of the record but its stacks. */
 static __always_inline void read_task(struct task_struct *task, struct sample_event *event)
 {
@@ -129,6 +131,15 @@ static __always_inline __u32 read_user_stack(struct bpf_perf_event_data *ctx,
 	return result;
 }
 
+/* Returns whether the frames of a runtime should be named now: their process may not live until the
+ * agent polls. */
+static __always_inline bool must_be_named_soon(const struct scratch *scratch)
+{
+	if (scratch->unwind.python == PYTHON_NOT_MET)
+		return false;
+	return bpf_ktime_get_boot_ns() - scratch->event.start_ns < YOUNG_NS;
+}
+
 /* The agent polls; only a process that it should look at now wakes it. */
 static __always_inline void send(struct sample_event *event, bool is_urgent)
 {
@@ -175,6 +186,6 @@ int sample(struct bpf_perf_event_data *ctx)
 	result = read_user_stack(ctx, task, scratch);
 	event->unwind_result = result;
 	stat_add(STAT_UNWIND_FIRST + result);
-	send(event, scratch->unwind.asks);
+	send(event, scratch->unwind.asks || must_be_named_soon(scratch));
 	return pass_to_perf;
 }

@@ -471,6 +471,10 @@ __noinline int unwind_frame(void)
 		return UNWIND_BAD_TABLE;
 	if (result == GOES_ON)
 		result = step_over_runtime(&scratch->unwind);
+	if (scratch->unwind.python == PYTHON_TOO_DEEP) {
+		python_cut();
+		return UNWIND_TOO_DEEP;
+	}
 	if (result == GOES_ON && !push_frame(scratch))
 		return UNWIND_TOO_DEEP;
 	if (scratch->unwind.is_entered)

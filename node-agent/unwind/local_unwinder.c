@@ -58,6 +58,7 @@ static int unwind_frame(void);
 #define unwind_native local_unwind_native
 #define python_begin local_python_begin
 #define python_splice local_python_splice
+#define python_cut local_python_cut
 #define python_end local_python_end
 
 /* NOLINTNEXTLINE(bugprone-suspicious-include): see above */
@@ -134,6 +135,11 @@ int python_begin(__u32 unit, __u32 offset)
 int python_splice(__u64 sp, __u64 offset)
 {
 	(void)sp, (void)offset;
+	return 0;
+}
+
+int python_cut(void)
+{
 	return 0;
 }
 

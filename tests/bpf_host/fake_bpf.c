@@ -181,6 +181,13 @@ void fake_put(uint32_t unit, const void *data, size_t len)
 	}
 }
 
+void fake_set_layout(uint32_t slot, uint32_t unit)
+{
+	struct table_slot *value = array_value(&tables_array, slot);
+
+	value->runtime = unit;
+}
+
 void fake_set_table(uint32_t slot, uint32_t unit)
 {
 	struct table_slot *value = array_value(&tables_array, slot);
@@ -327,8 +334,20 @@ long bpf_probe_read_user(void *to, __u32 bytes, const void *from)
 	return 0;
 }
 
-/* The kernel's memory is where no user's is. */
+/* Returns whether bytes are in the value of a map. */
+static bool is_in_value(const struct fake_array *array, const char *from, __u32 bytes)
+{
+	const char *value = array->nr_made > 0 ? array->values[0] : NULL;
+
+	return value && from >= value && from + bytes <= value + array->value_bytes;
+}
+
+/* The kernel's memory is where no user's is, or in a map. */
 long bpf_probe_read_kernel(void *to, __u32 bytes, const void *from)
 {
+	if (is_in_value(&chain_array, from, bytes)) {
+		memcpy(to, from, bytes);
+		return 0;
+	}
 	return bpf_probe_read_user(to, bytes, from);
 }

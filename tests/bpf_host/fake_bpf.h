@@ -33,6 +33,7 @@ bool fake_reads_copy_only(void);
 void fake_put(uint32_t unit, const void *data, size_t len);
 
 void fake_set_table(uint32_t slot, uint32_t unit);
+void fake_set_layout(uint32_t slot, uint32_t unit); /* of a runtime */
 uint32_t fake_table_used(uint32_t slot);
 void fake_set_clock(uint32_t used); /* what tables are marked with */
 

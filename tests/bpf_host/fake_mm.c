@@ -69,6 +69,15 @@ void fake_mm_set(enum fake_tree kind, uint64_t root)
 	fake_add_memory(SUPER, &super, sizeof(super));
 }
 
+void fake_mm_set_thread(uint64_t thread_pointer)
+{
+	const struct task_struct task = {
+		.thread = { .fsbase = thread_pointer, .uw.tp_value = thread_pointer },
+	};
+
+	fake_add_memory(TASK, &task, sizeof(task));
+}
+
 void fake_mm_set_changes(uint32_t nr)
 {
 	nr_changes = nr;

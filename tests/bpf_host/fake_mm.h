@@ -37,6 +37,8 @@ struct fake_vma {
 void fake_mm_set(enum fake_tree kind, uint64_t root);
 /* Sets the number of changes of its mappings. */
 void fake_mm_set_changes(uint32_t nr);
+/* A task with this thread pointer, and no address space. */
+void fake_mm_set_thread(uint64_t thread_pointer);
 void fake_mm_set_times(enum fake_times times);
 
 /* A node of a maple tree, and entries that lead to one. */
