@@ -494,7 +494,9 @@ __noinline int unwind_native(void)
 	find_mapping_table(&scratch->unwind);
 	for (int i = 0; i < MAX_USER_FRAMES && result == GOES_ON; i++)
 		result = unwind_frame();
-	if (scratch->unwind.python == PYTHON_FOLLOWED)
+	/* The agent looks at the last address of stacks that lack a file or its table. */
+	if (scratch->unwind.python == PYTHON_FOLLOWED && result != UNWIND_NOT_LOADED &&
+	    result != UNWIND_NEW_PROCESS)
 		python_end(result == UNWIND_COMPLETE);
 	return result;
 }

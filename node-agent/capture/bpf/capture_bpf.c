@@ -211,7 +211,7 @@ static int open_unwind_memory(struct capture_bpf *capture, const struct capture_
  * frames are there. */
 static bool is_whole(const struct sample_event *event, size_t frames_bytes)
 {
-	return event->nr_kernel <= MAX_KERNEL_FRAMES && event->nr_user <= MAX_USER_FRAMES &&
+	return event->nr_kernel <= MAX_KERNEL_FRAMES && event->nr_user <= MAX_USER_WORDS &&
 	       event->unwind_result < UNWIND_NR_RESULTS &&
 	       frames_bytes >=
 		       ((size_t)event->nr_kernel + event->nr_user) * sizeof(event->frames[0]);
