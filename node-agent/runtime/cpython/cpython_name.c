@@ -63,6 +63,14 @@ static bool is_equal(const struct code *a, const struct code *b)
 	       a->table == b->table && a->first_line == b->first_line;
 }
 
+/* The unwinder sends 0 if it could not read the code object, whose page was not in memory then. */
+static bool has_check(const struct code *code, uint64_t tag)
+{
+	uint16_t check = RUNTIME_TAG_CHECK(tag);
+
+	return check == 0 || check == runtime_check(code->check);
+}
+
 /* A position is negative before the first instruction. */
 static bool is_negative(uint64_t position)
 {
@@ -152,7 +160,7 @@ int cpython_name(struct process_memory *memory, const uint64_t *naming, const ui
 	int r = read_code(memory, naming, address, &code);
 	if (r < 0)
 		return r;
-	if (runtime_check(code.check) != RUNTIME_TAG_CHECK(words[0]))
+	if (!has_check(&code, words[0]))
 		return 0;
 	r = read_texts(memory, naming, &code, &texts, &line);
 	if (r < 0)

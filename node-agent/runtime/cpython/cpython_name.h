@@ -19,9 +19,9 @@
 
 /* runtime_ops.name() of CPython: adds one line, or none. Functions have their qualified names from
  * 3.11 on, earlier their names. A position before the first instruction (-1), or one that has no
- * line, is shown at the line of the function. `naming` is not trusted: enum cpython_naming. A file
- * or a table that cannot be read is left out. Errors: -ENOENT the name cannot be read, those of
- * process_memory_read(), -ENOMEM. */
+ * line, is shown at the line of the function. A tag whose check is 0 names any code object.
+ * `naming` is not trusted: enum cpython_naming. A file or a table that cannot be read is left out.
+ * Errors: -ENOENT the name cannot be read, those of process_memory_read(), -ENOMEM. */
 int cpython_name(struct process_memory *memory, const uint64_t *naming, const uint64_t *words,
 		 struct frame_writer *writer) must_check;
 

@@ -162,6 +162,17 @@ static void another_object_at_the_address_is_not_named(void **state)
 	assert_int_equal(nr_lines_of(&function), 0);
 }
 
+static void a_tag_without_a_check_names_any_code(void **state)
+{
+	(void)state;
+	_cleanup_(function_done) struct function function;
+
+	function_init(&function, 12);
+	const uint64_t words[] = { RUNTIME_TAG(RUNTIME_FRAME_CPYTHON, 0, 2), function.code };
+	assert_int_equal(name_words(&function, function.objects.naming, words), 0);
+	assert_int_equal(line_of(&function).line, 42);
+}
+
 static void code_that_cannot_be_read_has_no_name(void **state)
 {
 	(void)state;
@@ -336,6 +347,7 @@ int main(void)
 		cmocka_unit_test(a_frame_has_function_file_and_line),
 		cmocka_unit_test(tags_of_a_pointer_are_no_part_of_it),
 		cmocka_unit_test(another_object_at_the_address_is_not_named),
+		cmocka_unit_test(a_tag_without_a_check_names_any_code),
 		cmocka_unit_test(code_that_cannot_be_read_has_no_name),
 		cmocka_unit_test(a_function_without_a_readable_name_is_refused),
 		cmocka_unit_test(what_else_cannot_be_read_is_left_out),
