@@ -71,7 +71,8 @@ static int descend_location(struct flame_tree *tree, const struct profile *p,
 		[FRAME_NATIVE] = FLAME_NATIVE, [FRAME_KERNEL] = FLAME_KERNEL,
 		[FRAME_STOP] = FLAME_STOP,     [FRAME_GO] = FLAME_GO,
 		[FRAME_RUST] = FLAME_RUST,     [FRAME_JVM] = FLAME_JVM,
-		[FRAME_V8JS] = FLAME_V8JS,     [FRAME_JIT] = FLAME_JIT,
+		[FRAME_V8JS] = FLAME_V8JS,     [FRAME_CPYTHON] = FLAME_CPYTHON,
+		[FRAME_JIT] = FLAME_JIT,
 	};
 	const struct profile_line *lines = profile_location_lines(p, location);
 	int r = 0;

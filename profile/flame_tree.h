@@ -27,6 +27,7 @@ enum flame_kind {
 	FLAME_RUST,
 	FLAME_JVM,
 	FLAME_V8JS,
+	FLAME_CPYTHON,
 	FLAME_JIT,
 	FLAME_NR_KINDS,
 };

@@ -48,9 +48,9 @@ static void put_name(struct strbuf *text, const char *name)
 static void put_location(struct folded *folded, const struct profile_location *location)
 {
 	static const char *const marks[] = {
-		[FRAME_NATIVE] = "",   [FRAME_KERNEL] = "_[k]", [FRAME_STOP] = "",
-		[FRAME_GO] = "_[g]",   [FRAME_RUST] = "_[r]",	[FRAME_JVM] = "_[j]",
-		[FRAME_V8JS] = "_[j]", [FRAME_JIT] = "_[j]",
+		[FRAME_NATIVE] = "",   [FRAME_KERNEL] = "_[k]",	 [FRAME_STOP] = "",
+		[FRAME_GO] = "_[g]",   [FRAME_RUST] = "_[r]",	 [FRAME_JVM] = "_[j]",
+		[FRAME_V8JS] = "_[j]", [FRAME_CPYTHON] = "_[p]", [FRAME_JIT] = "_[j]",
 	};
 	const struct profile *p = folded->profile;
 	const struct profile_line *lines = profile_location_lines(p, location);

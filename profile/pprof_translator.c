@@ -268,8 +268,9 @@ static enum frame_kind kind_of(const struct pprof_translator *translator,
 		const char *end;
 		enum frame_kind kind;
 	} ends[] = {
-		{ ".go", FRAME_GO },  { ".rs", FRAME_RUST },   { ".java", FRAME_JVM },
-		{ ".kt", FRAME_JVM }, { ".scala", FRAME_JVM }, { ".js", FRAME_V8JS },
+		{ ".go", FRAME_GO },	  { ".rs", FRAME_RUST },   { ".java", FRAME_JVM },
+		{ ".kt", FRAME_JVM },	  { ".scala", FRAME_JVM }, { ".js", FRAME_V8JS },
+		{ ".py", FRAME_CPYTHON },
 	};
 	const struct profile *p = builder_peek(translator->builder);
 	const struct profile_line *outermost = &translator->lines[translator->nr_lines - 1];

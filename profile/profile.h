@@ -32,6 +32,7 @@ enum frame_kind {
 	FRAME_RUST,
 	FRAME_JVM,
 	FRAME_V8JS,
+	FRAME_CPYTHON,
 	FRAME_JIT, /* made at run time by something else */
 };
 

@@ -204,8 +204,8 @@ static size_t put_legend_entry(struct strbuf *out, enum flame_kind kind, bool is
 static void put_legend(const struct svg *svg)
 {
 	static const enum flame_kind order[] = {
-		FLAME_PROCESS, FLAME_NATIVE, FLAME_GO,	   FLAME_RUST, FLAME_JVM,
-		FLAME_V8JS,    FLAME_JIT,    FLAME_KERNEL, FLAME_STOP,
+		FLAME_PROCESS, FLAME_NATIVE,  FLAME_GO,	 FLAME_RUST,   FLAME_JVM,
+		FLAME_V8JS,    FLAME_CPYTHON, FLAME_JIT, FLAME_KERNEL, FLAME_STOP,
 	};
 	size_t x_px = 0;
 

@@ -311,11 +311,17 @@ static void put_line(struct strbuf *message, uint32_t function, uint32_t number)
 
 static uint32_t add_frame_type(struct translator *translator, enum frame_kind kind)
 {
-	static const char *const names[TRANSLATOR_NR_KINDS] = {
-		[FRAME_NATIVE] = "native", [FRAME_KERNEL] = "kernel", [FRAME_GO] = "go",
-		[FRAME_RUST] = "rust",	   [FRAME_JVM] = "jvm",	      [FRAME_V8JS] = "v8js",
-		[FRAME_JIT] = "native", /* the conventions have nothing closer */
-	};
+	static const char
+		*const names[TRANSLATOR_NR_KINDS] = {
+			[FRAME_NATIVE] = "native",
+			[FRAME_KERNEL] = "kernel",
+			[FRAME_GO] = "go",
+			[FRAME_RUST] = "rust",
+			[FRAME_JVM] = "jvm",
+			[FRAME_V8JS] = "v8js",
+			[FRAME_CPYTHON] = "cpython",
+			[FRAME_JIT] = "native", /* the conventions have nothing closer */
+		};
 	uint32_t *known = &translator->frame_types[kind];
 
 	if (names[kind] && !*known)

@@ -30,12 +30,14 @@ static void marks_tell_what_code_a_frame_is(void **state)
 	const struct stack_line lines[] = {
 		{ "go", "main.main_[g];main.run_[g]", 1 },
 		{ "js", "node::Start;run_[j];read_[k]", 2 },
+		{ "py", "Py_RunMain;work_[p];read_[k]", 3 },
 		{ "rs", "main_[r];[too deep]", 3 },
 	};
 
 	assert_folded(lines, array_len(lines),
 		      "go;main.main_[g];main.run_[g] 1\n"
 		      "js;node::Start;run_[j];read_[k] 2\n"
+		      "py;Py_RunMain;work_[p];read_[k] 3\n"
 		      "rs;main_[r];[too deep] 3\n");
 }
 

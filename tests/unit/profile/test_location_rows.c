@@ -119,8 +119,8 @@ static void a_new_location_has_no_lines(void **state)
 static void a_name_may_tell_more_of_the_kind_and_the_place_stays_the_same(void **state)
 {
 	(void)state;
-	static const enum frame_kind kinds[] = { FRAME_NATIVE, FRAME_GO,   FRAME_RUST,
-						 FRAME_JVM,    FRAME_V8JS, FRAME_JIT };
+	static const enum frame_kind kinds[] = { FRAME_NATIVE, FRAME_GO,      FRAME_RUST, FRAME_JVM,
+						 FRAME_V8JS,   FRAME_CPYTHON, FRAME_JIT };
 	_cleanup_(builder_freep) struct builder *builder = new_builder();
 
 	for (size_t i = 0; i < array_len(kinds); i++) {

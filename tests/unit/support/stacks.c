@@ -22,6 +22,7 @@ static const struct {
 	{ "_[r]", FRAME_RUST },
 	/* the outermost function tells its kind */
 	{ "_[j]", FRAME_JIT },
+	{ "_[p]", FRAME_CPYTHON },
 	{ "_[i]", FRAME_NATIVE },
 };
 

@@ -132,7 +132,8 @@ static void a_frame_says_what_its_code_is(void **state)
 		{ FRAME_NATIVE, "f[native]" }, { FRAME_KERNEL, "f[kernel]" },
 		{ FRAME_STOP, "f[]" },	       { FRAME_GO, "f[go]" },
 		{ FRAME_RUST, "f[rust]" },     { FRAME_JVM, "f[jvm]" },
-		{ FRAME_V8JS, "f[v8js]" },     { FRAME_JIT, "f[native]" },
+		{ FRAME_V8JS, "f[v8js]" },     { FRAME_CPYTHON, "f[cpython]" },
+		{ FRAME_JIT, "f[native]" },
 	};
 	(void)state;
 
