@@ -4,6 +4,7 @@
 #include "commands/commands.h"
 #include "k8s/kubelet_worker.h"
 #include "otlp/transport/transport_worker.h"
+#include "runtime/worker/runtime_worker.h"
 #include "symbol/debuginfod/debuginfod.h"
 #include "symbol/jit/jit_worker.h"
 #include "symbol/worker/symbol_worker.h"
@@ -36,6 +37,7 @@ static const struct {
 	{ JIT_WORKER_COMMAND, jit_worker_main },
 	{ KUBELET_WORKER_COMMAND, kubelet_worker_main },
 	{ ROWS_WORKER_COMMAND, rows_worker_main },
+	{ RUNTIME_WORKER_COMMAND, runtime_worker_main },
 	{ SYMBOL_WORKER_COMMAND, symbol_worker_main },
 	{ TRANSPORT_WORKER_COMMAND, transport_worker_main },
 };
