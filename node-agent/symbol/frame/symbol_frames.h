@@ -18,6 +18,7 @@ enum symbol_language {
 	LANGUAGE_RUST,
 	LANGUAGE_JVM,
 	LANGUAGE_V8JS,
+	LANGUAGE_CPYTHON,
 	LANGUAGE_JIT, /* made at run time by another compiler */
 };
 

@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/client/runtime_jobs.h"
+
+#include "base/clock.h"
+#include "base/minmax.h"
+#include "runtime/client/runtime_thread.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A process that ended this many workers is not read any more. */
+#define MAX_DEATHS 8
+
+/* The present search for a request. */
+struct search {
+	struct runtime_registry *registry;
+	const struct worker_lanes *lanes;
+	enum worker_lane lane;
+	uint64_t now_ns;
+	bool takes_late; /* also requests of owners with the lowest rank */
+	struct runtime_job *job;
+	struct strbuf *request;
+};
+
+static bool is_turn_of(const struct search *search, uint64_t owner, bool is_slow)
+{
+	bool is_for_slow = is_slow || worker_lanes_choose(search->lanes, owner, search->now_ns) ==
+					      WORKER_LANE_SLOW;
+
+	if (is_for_slow != (search->lane == WORKER_LANE_SLOW))
+		return false;
+	return search->takes_late || search->lane == WORKER_LANE_SLOW ||
+	       worker_lanes_rank(search->lanes, owner, search->now_ns) != WORKER_RANK_LATE;
+}
+
+static bool is_turn_of_process(const struct search *search,
+			       const struct runtime_known_process *process)
+{
+	return is_turn_of(search, process->sampled.cgroup_id,
+			  search->now_ns < process->slow_until_ns);
+}
+
+static bool next_file(const struct search *search)
+{
+	struct runtime_files *files = &search->registry->files;
+	const struct runtime_file_request request = { .kinds = search->registry->kinds };
+	struct runtime_known_file *file;
+
+	TAILQ_FOREACH(file, &files->waiting, link)
+	{
+		if (!is_turn_of(search, file->owner, file->is_slow))
+			continue;
+		runtime_files_take(files, file);
+		search->job->kind = RUNTIME_REQUEST_FILE;
+		search->job->owner = file->owner;
+		search->job->file = runtime_known_file_ref(file);
+		strbuf_append(search->request, &request, sizeof(request));
+		return true;
+	}
+	return false;
+}
+
+static void begin_process(const struct search *search, struct runtime_known_process *process,
+			  enum runtime_request_kind kind)
+{
+	search->job->kind = kind;
+	search->job->owner = process->sampled.cgroup_id;
+	search->job->process = process;
+	process->is_asked = true;
+	runtime_processes_update(&search->registry->processes, process);
+}
+
+static bool is_due(const struct runtime_instance *instance, uint64_t now_ns)
+{
+	return instance->state == RUNTIME_PENDING && !runtime_instance_found(instance) &&
+	       now_ns >= instance->due_ns;
+}
+
+static void inspect(const struct search *search, struct runtime_known_process *process,
+		    size_t number)
+{
+	const struct runtime_instance *instance = &process->instances[number];
+	const struct runtime_process_request request = {
+		.file = instance->file->answer->file,
+		.bias = runtime_file_bias(instance->file->answer, instance->start,
+					  instance->offset),
+	};
+
+	strbuf_append(search->request, &request, sizeof(request));
+	search->job->instance = number;
+	begin_process(search, process, RUNTIME_REQUEST_PROCESS);
+}
+
+static bool next_inspection(const struct search *search)
+{
+	struct runtime_known_process *process;
+
+	TAILQ_FOREACH(process, &search->registry->processes.due, due_link)
+	{
+		if (!is_turn_of_process(search, process))
+			continue;
+		for (size_t i = 0; i < process->nr_instances; i++) {
+			if (is_due(&process->instances[i], search->now_ns)) {
+				inspect(search, process, i);
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* Takes the frames of the first kind that can be named. */
+static const struct runtime_found *take_frames(const struct search *search,
+					       struct runtime_known_process *process)
+{
+	struct runtime_job *job = search->job;
+
+	for (uint32_t kind = RUNTIME_NONE + 1; kind < RUNTIME_NR_KINDS; kind++) {
+		const struct runtime_found *found = runtime_processes_found(
+			process, (enum runtime_kind)kind);
+
+		if (found)
+			job->nr_numbers = frame_names_take(&process->frames,
+							   (enum runtime_kind)kind, job->numbers,
+							   process->max_frames);
+		if (job->nr_numbers > 0)
+			return found;
+	}
+	return NULL;
+}
+
+static void ask_for_names(const struct search *search, struct runtime_known_process *process,
+			  const struct runtime_found *found)
+{
+	struct runtime_names_request request = { .nr_frames = (uint32_t)search->job->nr_numbers };
+
+	request.kind = frame_names_kind(
+		frame_names_find(&process->frames, search->job->numbers[0])->words[0]);
+	memcpy(request.naming, found->naming, sizeof(request.naming));
+	strbuf_append(search->request, &request, sizeof(request));
+	for (size_t i = 0; i < search->job->nr_numbers; i++) {
+		const struct named_frame *frame = frame_names_find(&process->frames,
+								   search->job->numbers[i]);
+
+		strbuf_append(search->request, frame->words,
+			      runtime_nr_words(frame->words[0]) * sizeof(frame->words[0]));
+	}
+	begin_process(search, process, RUNTIME_REQUEST_NAMES);
+}
+
+static bool next_names(const struct search *search)
+{
+	struct runtime_known_process *process;
+
+	TAILQ_FOREACH(process, &search->registry->processes.work, work_link)
+	{
+		if (!is_turn_of_process(search, process))
+			continue;
+		const struct runtime_found *found = take_frames(search, process);
+
+		if (found) {
+			ask_for_names(search, process, found);
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool search_all(const struct search *search, bool has_files_first)
+{
+	if (has_files_first && next_file(search))
+		return true;
+	return next_inspection(search) || next_names(search) ||
+	       (!has_files_first && next_file(search));
+}
+
+bool runtime_job_next(struct runtime_registry *registry, const struct worker_lanes *lanes,
+		      enum worker_lane lane, uint64_t turn, struct runtime_job *ret_job,
+		      struct strbuf *request)
+{
+	struct search search = {
+		.registry = registry,
+		.lanes = lanes,
+		.lane = lane,
+		.now_ns = clock_mono_ns(),
+		.job = ret_job,
+		.request = request,
+	};
+
+	*ret_job = (struct runtime_job){ 0 };
+	strbuf_clear(request);
+	if (search_all(&search, turn % 2 == 0))
+		return true;
+	search.takes_late = true;
+	ret_job->is_late = lane == WORKER_LANE_FAST;
+	return search_all(&search, turn % 2 == 0);
+}
+
+uint64_t runtime_job_next_due_ns(const struct runtime_registry *registry)
+{
+	const struct runtime_known_process *process;
+	uint64_t due_ns = UINT64_MAX;
+
+	TAILQ_FOREACH(process, &registry->processes.due, due_link)
+	{
+		for (size_t i = 0; i < process->nr_instances; i++)
+			if (is_due(&process->instances[i], UINT64_MAX))
+				due_ns = min_u64(due_ns, process->instances[i].due_ns);
+	}
+	return due_ns;
+}
+
+static void release(struct runtime_registry *registry, struct runtime_job *job)
+{
+	if (job->file)
+		runtime_known_file_unref(job->file);
+	if (job->process) {
+		job->process->is_asked = false;
+		runtime_processes_update(&registry->processes, job->process);
+	}
+	*job = (struct runtime_job){ 0 };
+}
+
+static void repeat(struct runtime_registry *registry, struct runtime_job *job)
+{
+	if (job->kind == RUNTIME_REQUEST_FILE && job->file->id != 0)
+		runtime_files_put_back(&registry->files, job->file);
+	if (job->kind == RUNTIME_REQUEST_NAMES)
+		frame_names_put_back(&job->process->frames, job->numbers, job->nr_numbers);
+}
+
+void runtime_job_put_back(struct runtime_registry *registry, struct runtime_job *job)
+{
+	repeat(registry, job);
+	release(registry, job);
+}
+
+static void end_file(struct runtime_registry *registry, struct runtime_known_file *file,
+		     const struct runtime_file_answer *answer)
+{
+	runtime_files_settle(file, answer && answer->file.kind != RUNTIME_NONE ? answer : NULL);
+	runtime_registry_tell(registry);
+}
+
+static int take_file(struct runtime_registry *registry, struct runtime_job *job,
+		     const struct runtime_reply *reply)
+{
+	struct runtime_file_answer answer;
+	int r = reply->error < 0
+			? 0
+			: runtime_answer_file(reply->bytes, reply->len, registry->kinds, &answer);
+
+	end_file(registry, job->file, reply->error < 0 || r < 0 ? NULL : &answer);
+	return r;
+}
+
+/* The frames of all processes that map a file can be named from now on. */
+static void share(struct runtime_registry *registry, struct runtime_known_file *file,
+		  struct runtime_found *found)
+{
+	if (file->shared) {
+		free(found);
+		return;
+	}
+	file->shared = found;
+	for (size_t i = 0; i < registry->processes.nr_slots; i++)
+		if (registry->processes.slots[i])
+			runtime_processes_update(&registry->processes,
+						 registry->processes.slots[i]);
+}
+
+static void wait_for(struct runtime_instance *instance, uint64_t now_ns)
+{
+	instance->wait_ns = instance->wait_ns == 0
+				    ? RUNTIME_INSPECT_MIN_NS
+				    : min_u64(2 * instance->wait_ns, RUNTIME_INSPECT_MAX_NS);
+	instance->due_ns = now_ns + instance->wait_ns;
+}
+
+/* Keeps what a process told. Without memory it is asked again later. */
+static void keep_found(struct runtime_registry *registry, struct runtime_instance *instance,
+		       const struct runtime_found *found, uint64_t now_ns)
+{
+	struct runtime_found *copy = NULL;
+
+	if (found->state != RUNTIME_PENDING)
+		copy = malloc(sizeof(*copy));
+	if (!copy) {
+		wait_for(instance, now_ns);
+		return;
+	}
+	*copy = *found;
+	instance->state = found->state;
+	if (found->state == RUNTIME_READY && found->is_shared)
+		share(registry, instance->file, copy);
+	else
+		instance->own = copy;
+	runtime_registry_tell(registry);
+}
+
+/* The process, or its runtime, could not be read. */
+static void fail_instance(struct runtime_registry *registry, struct runtime_instance *instance,
+			  uint64_t now_ns)
+{
+	wait_for(instance, now_ns);
+	if (++instance->nr_failures < RUNTIME_INSPECT_MAX_FAILURES)
+		return;
+	instance->state = RUNTIME_UNSUPPORTED;
+	runtime_registry_tell(registry);
+}
+
+static int take_process(struct runtime_registry *registry, struct runtime_job *job,
+			const struct runtime_reply *reply)
+{
+	struct runtime_instance *instance = &job->process->instances[job->instance];
+	struct runtime_found found;
+	int r = 0;
+
+	if (reply->error == 0)
+		r = runtime_answer_process(reply->bytes, reply->len, &instance->file->answer->file,
+					   &found);
+	if (reply->error < 0 || r < 0)
+		fail_instance(registry, instance, reply->now_ns);
+	else
+		keep_found(registry, instance, &found, reply->now_ns);
+	return r;
+}
+
+static void set_names(struct runtime_registry *registry, struct runtime_job *job, size_t i,
+		      const char *names, size_t len, uint64_t now_ns)
+{
+	struct frame_names *frames = &job->process->frames;
+	uint64_t tag = frame_names_find(frames, job->numbers[i])->words[0];
+	struct runtimes_kind_stats *stats = &registry->stats.kinds[frame_names_kind(tag)];
+	size_t nr_bytes = frames->nr_bytes;
+
+	frame_names_set(frames, job->numbers[i], names, len, now_ns);
+	registry->stats.nr_bytes += frames->nr_bytes - nr_bytes;
+	stats->nr_named += len > 0;
+	stats->nr_unnamed += len == 0;
+}
+
+/* Reads the next frame of a reply; its length is 0 if it has no lines. Errors: -EBADMSG. */
+static int read_frame(struct frame_reader *reader, size_t *ret_len)
+{
+	size_t start = reader->position;
+	struct runtime_line line;
+	uint32_t nr_lines;
+	int r = frame_reader_next(reader, &nr_lines);
+
+	for (uint32_t i = 0; r == 0 && i < nr_lines; i++)
+		r = frame_reader_line(reader, &line);
+	if (r == 0)
+		*ret_len = nr_lines > 0 ? reader->position - start : 0;
+	return r;
+}
+
+/* Takes the names of the frames that are in the reply. Returns their number. Errors: -EBADMSG. */
+static int take_frames_of(struct runtime_registry *registry, struct runtime_job *job,
+			  const struct runtime_reply *reply)
+{
+	struct frame_reader reader = { .bytes = reply->bytes, .len = reply->len };
+	size_t i = 0, len;
+
+	for (; i < job->nr_numbers && reader.position < reader.len; i++) {
+		size_t start = reader.position;
+		int r = read_frame(&reader, &len);
+
+		if (r < 0)
+			return r;
+		set_names(registry, job, i, reader.bytes + start, len, reply->now_ns);
+	}
+	return i == 0 || reader.position < reader.len ? -EBADMSG : (int)i;
+}
+
+/* The frames could not be read. If they were many, one of them may be the cause. */
+static void fail_names(struct runtime_registry *registry, struct runtime_job *job,
+		       const struct runtime_reply *reply)
+{
+	struct runtime_known_process *process = job->process;
+
+	process->nr_deaths++;
+	if (job->nr_numbers > 1 && process->nr_deaths < MAX_DEATHS) {
+		process->max_frames = 1;
+		repeat(registry, job);
+		return;
+	}
+	process->is_gone |= process->nr_deaths >= MAX_DEATHS;
+	for (size_t i = 0; i < job->nr_numbers; i++)
+		set_names(registry, job, i, NULL, 0, reply->now_ns);
+}
+
+static int take_names(struct runtime_registry *registry, struct runtime_job *job,
+		      const struct runtime_reply *reply)
+{
+	int r = reply->error < 0 ? reply->error : take_frames_of(registry, job, reply);
+
+	if (r < 0) {
+		fail_names(registry, job, reply);
+		return reply->error < 0 ? 0 : r;
+	}
+	frame_names_put_back(&job->process->frames, job->numbers + r, job->nr_numbers - (size_t)r);
+	return 0;
+}
+
+void runtime_job_lose_process(struct runtime_registry *registry, struct runtime_job *job)
+{
+	struct runtime_known_process *process = job->process;
+
+	process->is_gone = true;
+	for (size_t i = 0; i < process->nr_instances; i++)
+		if (process->instances[i].state == RUNTIME_PENDING)
+			process->instances[i].state = RUNTIME_UNSUPPORTED;
+	for (size_t i = 0; i < job->nr_numbers; i++)
+		set_names(registry, job, i, NULL, 0, process->sampled.now_ns);
+	runtime_registry_tell(registry);
+	release(registry, job);
+}
+
+int runtime_job_end(struct runtime_registry *registry, struct runtime_job *job,
+		    const struct runtime_reply *reply)
+{
+	static int (*const takers[])(struct runtime_registry * registry, struct runtime_job * job,
+				     const struct runtime_reply *reply) = {
+		[RUNTIME_REQUEST_FILE] = take_file,
+		[RUNTIME_REQUEST_PROCESS] = take_process,
+		[RUNTIME_REQUEST_NAMES] = take_names,
+	};
+	int r = 0;
+
+	if (reply->is_again) {
+		repeat(registry, job);
+	} else {
+		registry->stats.nr_failures += reply->error == -ETIMEDOUT ||
+					       reply->error == -EPIPE || reply->error == -ENOMEM;
+		r = takers[job->kind](registry, job, reply);
+		registry->stats.nr_failures += r < 0;
+	}
+	release(registry, job);
+	return r;
+}
