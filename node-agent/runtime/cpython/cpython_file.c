@@ -82,6 +82,14 @@ static int read_offsets(const struct elf_exports *exports, struct runtime_file *
 	return r == -EBADMSG || r == -ENOENT ? 0 : r;
 }
 
+static bool is_program(const struct elf_reader *reader)
+{
+	for (size_t i = 0; i < reader->nr_segments; i++)
+		if (reader->segments[i].p_type == PT_INTERP)
+			return true;
+	return false;
+}
+
 static uint64_t count_tls_bytes(const struct elf_reader *reader)
 {
 	for (size_t i = 0; i < reader->nr_segments; i++)
@@ -166,6 +174,7 @@ int cpython_file_read(struct elf_exports *exports, struct runtime_file *ret_file
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	file.values[CPYTHON_RUNTIME] = runtime.address;
+	file.values[CPYTHON_IS_PROGRAM] = is_program(exports->reader);
 	file.values[CPYTHON_TLS_BYTES] = count_tls_bytes(exports->reader);
 	r = read_version(exports, &file.version);
 	if (r == 0)

@@ -144,12 +144,13 @@ static void say_ready(struct runtime_found *found, const uint64_t *values)
 			 CPYTHON_MAJOR(found->version), CPYTHON_MINOR(found->version));
 }
 
-/* A place that other processes of the file have as well. If several places have the state, then
- * other processes may have it in another one of them. */
-static bool is_of_file(const struct cpython_place *place)
+/* Other processes of a program have the place as well. A library's place depends on the program: on
+ * the pthread keys that it made before, and on its other libraries' thread-local variables. If
+ * several places have the state, then another process may have it in another one of them. */
+static bool is_of_file(const struct cpython_place *place, const uint64_t *values)
 {
-	return place->is_only &&
-	       (place->kind == CPYTHON_PLACE_KEY || place->kind == CPYTHON_PLACE_STATIC_TLS);
+	return values[CPYTHON_IS_PROGRAM] && place->is_only &&
+	       place->kind != CPYTHON_PLACE_DYNAMIC_TLS;
 }
 
 static int inspect(struct process_memory *memory, const struct runtime_file *file, uint64_t bias,
@@ -178,7 +179,7 @@ static int inspect(struct process_memory *memory, const struct runtime_file *fil
 	} else {
 		fill_layout(values, &place, &found.layout.cpython);
 		fill_naming(values, found.naming);
-		found.is_shared = is_of_file(&place);
+		found.is_shared = is_of_file(&place, values);
 		say_ready(&found, values);
 	}
 	*ret_found = found;

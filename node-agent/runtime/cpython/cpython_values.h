@@ -47,6 +47,7 @@ enum cpython_value {
 	CPYTHON_FREE_THREADED, /* 1: a build without the GIL */
 	CPYTHON_TAIL_CALLS, /* 1: bytecode handlers are functions that call each other */
 	CPYTHON_IS_GUESS, /* 1: a version that is not known, read like the newest known one */
+	CPYTHON_IS_PROGRAM, /* 1: the file is a program, 0: a library of different programs */
 	CPYTHON_TLS_BYTES, /* of the file's block of thread-local variables */
 	/* The thread-local variables of PyGILState_GetThisThreadState() in its code: distances from
 	 * the thread pointer as 32 bits; 0: none. */

@@ -113,6 +113,12 @@ static void print_process(const struct probe_runtime *runtime, const struct runt
 		runtime->print_found(&found);
 }
 
+/* Files that have several executable mappings follow each other. */
+static bool is_same_file(const struct maps_line *a, const struct maps_line *b)
+{
+	return a->inode == b->inode && a->dev_major == b->dev_major && a->dev_minor == b->dev_minor;
+}
+
 static void probe_mapping(const char *pid, const struct maps_line *line, int memory_fd)
 {
 	_cleanup_(elf_reader_done) struct elf_reader reader = { .fd = -EBADF };
@@ -139,7 +145,7 @@ static int probe_process(const char *pid)
 	_cleanup_(strbuf_done) struct strbuf maps = strbuf_with_max(MAX_MAPS_BYTES);
 	_cleanup_close_ int memory = -EBADF;
 	struct maps_parser parser;
-	struct maps_line line;
+	struct maps_line line, last = { 0 };
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%s/mem", pid);
@@ -150,9 +156,12 @@ static int probe_process(const char *pid)
 		return EXIT_FAILURE;
 	}
 	maps_parser_init(&parser, maps.data, maps.len);
-	while (maps_parser_next(&parser, &line))
-		if (line.is_executable && line.inode != 0)
-			probe_mapping(pid, &line, memory);
+	while (maps_parser_next(&parser, &line)) {
+		if (!line.is_executable || line.inode == 0 || is_same_file(&line, &last))
+			continue;
+		probe_mapping(pid, &line, memory);
+		last = line;
+	}
 	return EXIT_SUCCESS;
 }
 

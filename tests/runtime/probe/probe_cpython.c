@@ -24,6 +24,7 @@ static const struct {
 	{ CPYTHON_FREE_THREADED, "free-threaded" },
 	{ CPYTHON_TAIL_CALLS, "tail calls" },
 	{ CPYTHON_IS_GUESS, "unknown version, read like the newest one" },
+	{ CPYTHON_IS_PROGRAM, "a program, no library" },
 	{ CPYTHON_TLS_BYTES, "bytes of thread-local storage" },
 	{ CPYTHON_GILSTATE_PLACE, "thread-local variable of PyGILState" },
 	{ CPYTHON_EVAL_START, "eval loop, start in the file" },
