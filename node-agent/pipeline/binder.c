@@ -34,6 +34,7 @@ static void on_file_gone(struct mapped_file *file, void *data)
 		runtime_layouts_drop(binder->tables->layouts, file->slot);
 		table_slots_remove(slots, file->slot);
 	}
+	runtime_binder_remove_file(&binder->runtimes, file);
 }
 
 static void on_list_gone(struct mapping_list *list, void *data)
@@ -52,6 +53,7 @@ void binder_init(struct binder *binder, int proc_fd, struct process_table *proce
 		.proc_fd = proc_fd,
 		.processes = processes,
 		.tables = tables,
+		.runtimes = { .processes = processes, .tables = tables },
 	};
 	process_table_watch(processes, &watcher);
 }
@@ -59,6 +61,12 @@ void binder_init(struct binder *binder, int proc_fd, struct process_table *proce
 void binder_done(struct binder *binder)
 {
 	free(binder->pids);
+	runtime_binder_done(&binder->runtimes);
+}
+
+void binder_use_runtimes(struct binder *binder, struct runtimes *runtimes)
+{
+	binder->runtimes.runtimes = runtimes;
 }
 
 /* Without memory the next sample of the process tries again. */
@@ -189,6 +197,8 @@ static int add_slot(struct binder *binder, const struct process *process, struct
 {
 	_cleanup_close_ int kept_fd = fcntl(*fd, F_DUPFD_CLOEXEC, 0);
 
+	runtime_binder_add_file(&binder->runtimes, process, file, *fd);
+
 	int r = table_slots_add(binder->tables->slots, fd, process->cgroup_id, &file->slot);
 	if (r == 0)
 		keep_file(binder, process, file, &kept_fd, now_ns);
@@ -265,6 +275,7 @@ static void bind(struct binder *binder, struct process *process, uint64_t now_ns
 		file->is_postponed = give_slot(binder, process, &list->items[i], now_ns) < 0;
 		list->is_partial |= file->is_postponed;
 	}
+	runtime_binder_bind(&binder->runtimes, process, now_ns);
 	if (mapping_tables_bind(binder->tables->mapping_tables, process->pid, list) == 0)
 		process->is_bound = true;
 }
@@ -296,11 +307,17 @@ void binder_bind(struct binder *binder, struct process *process, uint64_t now_ns
 		bind_noted(binder, process, now_ns);
 }
 
+static void note_again(struct process *process, void *data)
+{
+	note(data, process);
+}
+
 void binder_flush(struct binder *binder, uint64_t now_ns)
 {
 	size_t nr_postponed = 0;
 
 	binder->is_full = false;
+	runtime_binder_flush(&binder->runtimes, now_ns, note_again, binder);
 	for (size_t i = 0; i < binder->nr_pids; i++) {
 		struct process *process = process_table_find(binder->processes, binder->pids[i]);
 

@@ -11,6 +11,7 @@
 #define PIPELINE_BINDER_H
 
 #include "bpf/shared/events.h"
+#include "pipeline/runtime_binder.h"
 #include "process/process_table.h"
 #include "unwind/unwind_tables.h"
 
@@ -27,12 +28,16 @@ struct binder {
 	uint64_t budget_end_ns; /* end of the present second */
 	uint64_t open_ns; /* time spent opening files in this second */
 	bool is_full; /* in this flush a file found no room */
+	struct runtime_binder runtimes;
 };
 
 /* Watches what the table frees. Call it before the table is used. */
 void binder_init(struct binder *binder, int proc_fd, struct process_table *processes,
 		 struct unwind_tables *tables);
 void binder_done(struct binder *binder);
+
+/* Makes the unwinder know language runtimes. They are borrowed, and outlive the processes. */
+void binder_use_runtimes(struct binder *binder, struct runtimes *runtimes);
 
 /* Call it after an event was applied to the table. */
 void binder_see_event(struct binder *binder, const struct proc_event *event);

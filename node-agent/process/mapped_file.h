@@ -27,6 +27,8 @@ struct mapped_file {
 		     * anonymous memory; without " (deleted)" */
 	uint32_t cookie; /* for the consumer; 0 at first (the pipeline keeps the ELF's id here) */
 	uint32_t slot; /* for the unwind tables: see unwind/tables/table_slots.h; 0 at first */
+	uint32_t runtime; /* for the consumer: see pipeline/runtime_binder.h; 0 at first */
+	bool has_layout; /* for the consumer: its slot has the layout of a runtime */
 	bool is_postponed; /* for the unwind tables: there was no time yet to open it for a slot */
 	bool is_outdated; /* replaced under its key: mapped_files_renew() */
 	bool was_taken; /* since the last round of kept_files.c */

@@ -36,6 +36,7 @@ struct process {
 	bool is_bound; /* the unwind tables have, or had, its mapping table */
 	/* The rest is for the consumer. */
 	bool is_noted; /* to be bound soon */
+	bool waits_for_runtime; /* an answer about its runtimes is missing */
 	uint64_t next_bind_ns; /* it is not bound again before this time */
 	uint64_t cgroup_id; /* of its last sample; 0: not known */
 	uint64_t window_ns; /* start of the window for which the next field is valid */

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Brings what is known of language runtimes (runtime/client) to the unwinder: the layouts that
+ * processes share to the slots of their files, and what is particular to a process into its list of
+ * mappings.
+ *
+ *	process is bound ─▶ its files are asked ─▶ some are runtimes ─▶ the process is inspected
+ *	  ▲                                                                            │
+ *	  └────── again, when there is an answer that changes its mapping table ◀──────┘
+ *
+ * A process without runtimes costs a look at each of its mappings whenever it is bound. Belongs to
+ * the reader's thread. */
+#ifndef PIPELINE_RUNTIME_BINDER_H
+#define PIPELINE_RUNTIME_BINDER_H
+
+#include "process/process_set.h"
+#include "process/process_table.h"
+#include "runtime/client/runtimes.h"
+#include "unwind/unwind_tables.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* As long as a process waits that was bound less than this time ago, answers are looked for this
+ * often. */
+#define RUNTIME_BINDER_HURRY_NS (UINT64_C(1000) * 1000000)
+#define RUNTIME_BINDER_STEP_NS (UINT64_C(5) * 1000000)
+
+struct runtime_binder {
+	struct runtimes *runtimes; /* borrowed; NULL: no runtimes are wanted */
+	struct process_table *processes; /* borrowed */
+	struct unwind_tables *tables; /* borrowed */
+	uint32_t *pids; /* owned; processes about which an answer is missing */
+	size_t nr_pids, cap_pids;
+	uint64_t generation; /* of the answers, at the last flush */
+	uint64_t hurry_until_ns;
+};
+
+void runtime_binder_done(struct runtime_binder *binder);
+
+/* Has a file asked that has got its slot; `fd` stays the caller's. */
+void runtime_binder_add_file(struct runtime_binder *binder, const struct process *process,
+			     struct mapped_file *file, int fd);
+
+/* Call it before a file is freed. */
+void runtime_binder_remove_file(struct runtime_binder *binder, const struct mapped_file *file);
+
+/* Call it before a process is bound whose files have their slots: its list of mappings gets what is
+ * known of its runtimes. */
+void runtime_binder_bind(struct runtime_binder *binder, struct process *process, uint64_t now_ns);
+
+/* Looks for answers. Calls `rebind` for processes whose lists of mappings have changed. */
+void runtime_binder_flush(struct runtime_binder *binder, uint64_t now_ns,
+			  void (*rebind)(struct process *process, void *data), void *data);
+
+/* Returns the time of the next flush that should not be late; UINT64_MAX: none. */
+uint64_t runtime_binder_next_ns(const struct runtime_binder *binder, uint64_t now_ns);
+
+/* Returns the id of a process for runtimes_frame(); 0 if there is no room for it. */
+uint32_t runtime_binder_process(struct runtime_binder *binder, const struct process *process,
+				uint64_t now_ns);
+
+#endif
