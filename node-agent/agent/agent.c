@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/heartbeat.h"
 #include "base/log.h"
+#include "base/minmax.h"
 #include "base/own_dir.h"
 #include "base/rlimit.h"
 #include "capture/perf_events/ring_room.h"
@@ -452,7 +453,8 @@ void agent_poll(struct agent *agent, uint64_t deadline_ns)
 	heartbeat_beat();
 	if (agent->next_poll_ns <= now)
 		agent->next_poll_ns = now + AGENT_POLL_NS;
-	uint64_t until_ns = agent->next_poll_ns < deadline_ns ? agent->next_poll_ns : deadline_ns;
+	uint64_t until_ns = min_u64(min_u64(agent->next_poll_ns, deadline_ns),
+				    pipeline_next_tick_ns(agent->pipeline, now));
 	if (sample_source_wait(agent->source, until_ns)) {
 		struct timespec wake = clock_timespec(clock_mono_ns() + URGENT_DELAY_NS);
 

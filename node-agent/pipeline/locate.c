@@ -281,11 +281,90 @@ uint64_t locate_code_address(const struct sample_event *event, uint32_t i)
 	return FRAME_ADDRESS(frame) - !is_exact;
 }
 
-static int locate_user_stack(struct locator *locator, const struct sample_event *event,
-			     uint32_t *locations)
+/* What stands for a runtime in mappings, and for those of its frames that have no names. */
+static const struct {
+	const char *name;
+	enum frame_kind kind;
+} runtime_code[RUNTIME_NR_KINDS] = {
+	[RUNTIME_CPYTHON] = { "[python]", FRAME_CPYTHON },
+	[RUNTIME_HOTSPOT] = { "[java]", FRAME_JVM },
+	[RUNTIME_V8] = { "[javascript]", FRAME_V8JS },
+};
+
+/* Returns the number of a frame for runtimes_symbolize(). */
+static uint64_t number_of(struct locator *locator, struct process *process,
+			  const struct sample_event *event, const uint64_t *words)
 {
+	if (!locator->runtimes || !locator->runtimes->runtimes)
+		return 0;
+	if (locator->runtime_process == 0)
+		locator->runtime_process = runtime_binder_process(locator->runtimes, process,
+								  event->time_ns);
+	return runtimes_frame(locator->runtimes->runtimes, locator->runtime_process, words,
+			      event->time_ns);
+}
+
+static int locate_mark(struct locator *locator, uint64_t word, uint32_t *ret_location)
+{
+	uint64_t mark = RUNTIME_TAG_POSITION(word);
+
+	if (mark >= RUNTIME_NR_MARKS)
+		return locate_unknown(locator, ret_location);
+	return add_location(locator, 0, UNWIND_NR_RESULTS + mark, FRAME_STOP, ret_location);
+}
+
+/* All processes' frames of a runtime are in one mapping, so that equal ones can be joined once they
+ * are named. Until then the address is the frame's number. */
+static int locate_runtime(struct locator *locator, struct process *process,
+			  const struct sample_event *event, const uint64_t *words,
+			  uint32_t *ret_location)
+{
+	enum runtime_kind kind = frame_names_kind(words[0]);
+	uint32_t mapping;
+
+	if (kind == RUNTIME_NONE)
+		return locate_mark(locator, words[0], ret_location);
+	int r = window_add_mapping(locator->window, (struct window_code){ CODE_RUNTIME, kind },
+				   runtime_code[kind].name, 0, &mapping);
+	if (r < 0)
+		return r;
+	return add_location(locator, mapping, number_of(locator, process, event, words),
+			    runtime_code[kind].kind, ret_location);
+}
+
+/* Returns the number of words of the frame that begins with a word. Words that are none stand for
+ * themselves. */
+static uint32_t words_at(const struct sample_event *event, uint32_t i)
+{
+	uint32_t nr = runtime_nr_words(event->frames[event->nr_kernel + i]);
+
+	return nr > 0 && nr <= event->nr_user - i ? nr : 1;
+}
+
+static int locate_frame(struct locator *locator, struct process *process,
+			const struct sample_event *event, uint32_t i, uint32_t *ret_location)
+{
+	uint64_t words[RUNTIME_MAX_WORDS] = { event->frames[event->nr_kernel + i] };
+	uint32_t nr = words_at(event, i);
+
+	if (RUNTIME_TAG_FRAME(words[0]) == RUNTIME_FRAME_ADDRESS)
+		return locate_user(locator, process, event, locate_code_address(event, i),
+				   ret_location);
+	if (nr != runtime_nr_words(words[0]))
+		return locate_unknown(locator, ret_location);
+	for (uint32_t j = 1; j < nr; j++)
+		words[j] = event->frames[event->nr_kernel + i + j];
+	return locate_runtime(locator, process, event, words, ret_location);
+}
+
+/* Sets the number of locations, which is that of frames. */
+static int locate_user_stack(struct locator *locator, const struct sample_event *event,
+			     uint32_t *locations, size_t *ret_nr)
+{
+	size_t nr = 0;
 	int r = 0;
 
+	*ret_nr = 0;
 	/* Threads of the kernel are no processes to know. */
 	if (event->nr_user == 0)
 		return 0;
@@ -294,20 +373,21 @@ static int locate_user_stack(struct locator *locator, const struct sample_event 
 	if (!process)
 		return -ENOMEM;
 	locator->process = process;
-	for (uint32_t i = 0; i < event->nr_user && r == 0; i++)
-		r = locate_user(locator, process, event, locate_code_address(event, i),
-				&locations[i]);
+	for (uint32_t i = 0; i < event->nr_user && r == 0; i += words_at(event, i))
+		r = locate_frame(locator, process, event, i, &locations[nr++]);
+	*ret_nr = nr;
 	return r;
 }
 
 int locate_stack(struct locator *locator, const struct sample_event *event, uint32_t *ret_stack)
 {
 	uint32_t locations[LOCATE_MAX_FRAMES];
-	size_t nr = (size_t)event->nr_kernel + event->nr_user;
+	size_t nr;
 
 	int r = locate_kernel(locator, event, locations);
 	if (r == 0)
-		r = locate_user_stack(locator, event, &locations[event->nr_kernel]);
+		r = locate_user_stack(locator, event, &locations[event->nr_kernel], &nr);
+	nr += event->nr_kernel;
 	if (r == 0)
 		r = locate_stop(locator, event->unwind_result, locations, &nr);
 	if (r < 0)

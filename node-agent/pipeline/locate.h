@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "bpf/shared/events.h"
+#include "pipeline/runtime_binder.h"
 #include "pipeline/window.h"
 #include "process/process_table.h"
 #include "symbol/elf_cache.h"
@@ -20,12 +21,15 @@ struct locator {
 	struct process_table *processes; /* borrowed */
 	struct elf_cache *elfs; /* borrowed */
 	struct jit_cache *jits; /* borrowed */
+	struct runtime_binder *runtimes; /* borrowed; NULL: frames of runtimes have no names */
 	struct window *window; /* borrowed; the one that is filled now */
 	uint64_t owner; /* of the files of the present sample: its cgroup */
 	struct process *process; /* out: of the present sample, if it was asked for; borrowed */
+	uint32_t runtime_process; /* its id for runtimes_frame(); 0: not asked for */
 };
 
-/* Returns the address of the code of a sample's i-th user frame. This is one byte before a return
+/* Returns the address of the code of the user frame in a sample's i-th word, which is an address
+ * and not a frame of a runtime. This is one byte before a return
  * address, which may be one past the end of its code. It is the return address itself if the kernel
  * gave it to a signal handler: there begins the code that returns from the handler. */
 uint64_t locate_code_address(const struct sample_event *event, uint32_t i);

@@ -20,12 +20,16 @@
 /* JIT compilers' names may take 1/JIT_SHARE of the memory for all names. */
 #define JIT_SHARE 4
 
+/* The same for names of frames of language runtimes. */
+#define RUNTIME_SHARE 4
+
 struct pipeline {
 	struct pipeline_opts opts;
 	struct process_table *processes; /* this and the next: the reader's */
 	struct binder binder;
 	struct elf_cache *elfs; /* this and the next: shared */
 	struct jit_cache *jits;
+	struct runtimes *runtimes; /* shared; NULL: none are wanted */
 	struct debuginfod *debuginfod; /* the symbolizer's; NULL: nobody is asked */
 	int host_root_fd;
 	struct identity *identity; /* shared */
@@ -60,10 +64,28 @@ static int open_host_root(const struct pipeline *pipeline)
 	return fd >= 0 ? fd : open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
+static int start_runtimes(struct pipeline *pipeline, size_t max_bytes)
+{
+	const struct runtimes_opts opts = {
+		.proc_fd = pipeline->opts.proc_fd,
+		.kinds = pipeline->opts.runtime_kinds,
+		.max_bytes = max_bytes,
+		.worker_program = pipeline->opts.program,
+	};
+
+	if (opts.kinds == 0)
+		return 0;
+	int r = runtimes_new(&opts, &pipeline->runtimes);
+	if (r == 0)
+		binder_use_runtimes(&pipeline->binder, pipeline->runtimes);
+	return r;
+}
+
 static int open_symbols(struct pipeline *pipeline)
 {
 	const struct pipeline_opts *opts = &pipeline->opts;
 	size_t jit_bytes = opts->symbol_memory_max / JIT_SHARE;
+	size_t runtime_bytes = opts->runtime_kinds ? opts->symbol_memory_max / RUNTIME_SHARE : 0;
 	int r = 0;
 
 	pipeline->host_root_fd = open_host_root(pipeline);
@@ -76,11 +98,13 @@ static int open_symbols(struct pipeline *pipeline)
 		r = debuginfod_new(opts->debuginfod, &pipeline->debuginfod);
 	if (r == 0)
 		r = jit_cache_new(&jits, &pipeline->jits);
+	if (r == 0)
+		r = start_runtimes(pipeline, runtime_bytes);
 	if (r < 0)
 		return r;
 	const struct elf_cache_opts elfs = {
 		.proc_fd = opts->proc_fd,
-		.max_bytes = opts->symbol_memory_max - jit_bytes,
+		.max_bytes = opts->symbol_memory_max - jit_bytes - runtime_bytes,
 		.pool = opts->pool,
 		.worker_program = opts->program,
 		.demangle = opts->demangle,
@@ -101,6 +125,7 @@ static int start_symbolizer(struct pipeline *pipeline)
 		.identity = pipeline->identity,
 		.elfs = pipeline->elfs,
 		.jits = pipeline->jits,
+		.runtimes = pipeline->runtimes,
 		.kernel = pipeline->kernel,
 		.program = opts->program,
 		.started_ns = pipeline->started_ns,
@@ -174,6 +199,7 @@ static int add_to_window(struct pipeline *pipeline, struct window *window,
 		.processes = pipeline->processes,
 		.elfs = pipeline->elfs,
 		.jits = pipeline->jits,
+		.runtimes = &pipeline->binder.runtimes,
 		.window = window,
 		.owner = event->cgroup_id,
 	};
@@ -273,6 +299,11 @@ void pipeline_tick(struct pipeline *pipeline, uint64_t now_ns)
 	identity_tidy(pipeline->identity, now_ns);
 }
 
+uint64_t pipeline_next_tick_ns(const struct pipeline *pipeline, uint64_t now_ns)
+{
+	return runtime_binder_next_ns(&pipeline->binder.runtimes, now_ns);
+}
+
 void pipeline_close(struct pipeline *pipeline)
 {
 	uint64_t now_ns = clock_mono_ns();
@@ -317,6 +348,7 @@ void pipeline_free(struct pipeline *pipeline)
 	cleanup_closep(&pipeline->host_root_fd);
 	process_table_free(pipeline->processes);
 	binder_done(&pipeline->binder);
+	runtimes_free(pipeline->runtimes);
 	free(pipeline);
 }
 
@@ -325,7 +357,7 @@ struct pipeline_stats pipeline_get_stats(struct pipeline *pipeline)
 	const struct symbolizer_thread_stats symbolizer = symbolizer_thread_get_stats(
 		pipeline->symbolizer);
 
-	return (struct pipeline_stats){
+	struct pipeline_stats stats = {
 		.nr_samples = pipeline->nr_samples,
 		.nr_samples_lost = pipeline->nr_samples_lost + symbolizer.nr_samples_lost,
 		.nr_windows = pipeline->nr_windows,
@@ -338,4 +370,8 @@ struct pipeline_stats pipeline_get_stats(struct pipeline *pipeline)
 		.identity = identity_get_stats(pipeline->identity),
 		.filter = pipeline->filter.stats,
 	};
+
+	if (pipeline->runtimes)
+		stats.runtimes = runtimes_get_stats(pipeline->runtimes);
+	return stats;
 }

@@ -19,6 +19,7 @@
 #include "process/proc_event.h"
 #include "process/process_table.h"
 #include "profile/profile.h"
+#include "runtime/client/runtimes.h"
 #include "symbol/elf_cache.h"
 #include "symbol/jit/jit_cache.h"
 #include "unwind/unwind_tables.h"
@@ -45,6 +46,7 @@ struct pipeline_opts {
 	enum demangle_style demangle;
 	const char *debug_dir; /* borrowed; of separate debug files, absolute */
 	const struct debuginfod_opts *debuginfod; /* borrowed for the call; NULL: not used */
+	uint32_t runtime_kinds; /* frames by name: 1 << enum runtime_kind (bpf/shared/runtime.h) */
 	size_t max_processes;
 	struct unwind_tables *tables; /* borrowed */
 	struct sample_source *source; /* borrowed; gets the verdicts on cgroups */
@@ -69,6 +71,7 @@ struct pipeline_stats {
 	struct process_table_stats processes;
 	struct elf_cache_stats elfs;
 	struct jit_stats jits;
+	struct runtimes_stats runtimes;
 	struct identity_stats identity;
 	struct cgroup_filter_stats filter;
 };
@@ -92,6 +95,9 @@ void pipeline_follow_cgroup(struct pipeline *pipeline, const struct cgroup_event
 /* Replaces the selection; the new one is borrowed until the next one or the end. */
 void pipeline_select(struct pipeline *pipeline, const struct selection *selection);
 void pipeline_tick(struct pipeline *pipeline, uint64_t now_ns);
+
+/* Returns when the next tick is needed, if it is needed soon; else UINT64_MAX. */
+uint64_t pipeline_next_tick_ns(const struct pipeline *pipeline, uint64_t now_ns);
 
 /* Ends the input: the symbolizer ends after the last window. */
 void pipeline_close(struct pipeline *pipeline);

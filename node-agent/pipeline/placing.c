@@ -80,6 +80,8 @@ static int place_location(struct placer *placer, uint32_t number)
 	struct elf_block_segment segment;
 	uint32_t mapping = 0;
 
+	if (code.kind == CODE_RUNTIME)
+		builder_move_location(builder, number, location->mapping, 0);
 	if (code.kind != CODE_ELF ||
 	    !elf_cache_find_segment(placer->elfs, code.id, location->address, &segment))
 		return 0;

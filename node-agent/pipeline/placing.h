@@ -19,7 +19,10 @@
 #include "pipeline/window.h"
 #include "symbol/elf_cache.h"
 
-/* Moves the locations of ELF files into mappings of these files' segments, one mapping per segment.
+/* Frames of language runtimes have no addresses: those of different processes become equal if they
+ * have the same name.
+ *
+ * Moves the locations of ELF files into mappings of these files' segments, one mapping per segment.
  * The mappings take at most WINDOW_MAX_SEGMENT_BYTES; a location that finds no room stays where it
  * is. Call it after all names and build ids are set: the window's own numbers of mappings are
  * outdated afterwards. Errors: -ENOMEM; locations that were moved stay so. */

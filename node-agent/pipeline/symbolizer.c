@@ -6,6 +6,7 @@
 #include "base/heartbeat.h"
 #include "base/log.h"
 #include "bpf/shared/frames.h"
+#include "bpf/shared/runtime.h"
 #include "pipeline/placing.h"
 
 #include <inttypes.h>
@@ -16,11 +17,15 @@
 #define MAX_ROUNDS 4 /* of waiting for names */
 #define WAIT_SLICE_NS (250 * NSEC_PER_MSEC) /* then it is asked whether to wait on */
 #define JIT_WAIT_NS (500 * NSEC_PER_MSEC) /* for lists of compiled code, in that window */
+#define RUNTIME_WAIT_NS (500 * NSEC_PER_MSEC) /* for names of frames of runtimes, in that window */
 #define NO_ROOM_BYTES 256 /* for SYMBOLIZER_NO_ROOM and its function */
 
 static const char *const stop_names[] = {
 #define X(NAME, name, words) [UNWIND_##NAME] = "[" words "]",
 	UNWIND_RESULTS(X)
+#undef X
+#define X(NAME, words) [UNWIND_NR_RESULTS + RUNTIME_MARK_##NAME] = "[" words "]",
+		RUNTIME_MARKS(X)
 #undef X
 };
 
@@ -133,6 +138,15 @@ static int symbolize_jit(struct symbolizer *symbolizer, uint32_t id, uint64_t ad
 	return jit_cache_symbolize(symbolizer->jits, id, address, ret_frames);
 }
 
+static int symbolize_runtime(struct symbolizer *symbolizer, uint32_t kind, uint64_t number,
+			     struct symbol_frames *ret_frames)
+{
+	(void)kind;
+	*ret_frames = (struct symbol_frames){ 0 };
+	return symbolizer->runtimes ? runtimes_symbolize(symbolizer->runtimes, number, ret_frames)
+				    : -ENOENT;
+}
+
 static int symbolize_kernel(struct symbolizer *symbolizer, uint32_t id, uint64_t address,
 			    struct symbol_frames *ret_frames)
 {
@@ -154,13 +168,15 @@ static const struct resolver resolvers[] = {
 	[CODE_NAMELESS] = { NULL, symbolize_nameless },
 	[CODE_ELF] = { ask_elf, symbolize_elf },
 	[CODE_JIT] = { NULL, symbolize_jit },
+	[CODE_RUNTIME] = { NULL, symbolize_runtime },
 	[CODE_KERNEL] = { NULL, symbolize_kernel },
 };
 
 static const enum frame_kind kinds[] = {
 	[LANGUAGE_UNKNOWN] = FRAME_NATIVE, [LANGUAGE_GO] = FRAME_GO,
 	[LANGUAGE_RUST] = FRAME_RUST,	   [LANGUAGE_JVM] = FRAME_JVM,
-	[LANGUAGE_V8JS] = FRAME_V8JS,	   [LANGUAGE_JIT] = FRAME_JIT,
+	[LANGUAGE_V8JS] = FRAME_V8JS,	   [LANGUAGE_CPYTHON] = FRAME_CPYTHON,
+	[LANGUAGE_JIT] = FRAME_JIT,
 };
 
 static int name_code(struct symbolizer *symbolizer, struct window *window, uint32_t location,
@@ -345,7 +361,8 @@ static int leave_out(struct symbolizer *symbolizer, struct window *window, uint3
 static int name_shortly(struct symbolizer *symbolizer, struct window *window, uint32_t location)
 {
 	const struct profile_location *where = &builder_peek(window->builder)->locations[location];
-	bool is_jit = window_code_of(window, where->mapping).kind == CODE_JIT;
+	enum code_kind code = window_code_of(window, where->mapping).kind;
+	bool is_of_process = code == CODE_JIT || code == CODE_RUNTIME;
 	int r;
 
 	if (where->nr_lines != 0)
@@ -353,8 +370,9 @@ static int name_shortly(struct symbolizer *symbolizer, struct window *window, ui
 	if (where->kind == FRAME_STOP)
 		r = set_name(window, location, stop_names[where->address]);
 	else
-		r = counted(&symbolizer->nr_unnamed,
-			    set_fallback_name(window, location, is_jit ? 0 : where->address));
+		r = counted(
+			&symbolizer->nr_unnamed,
+			set_fallback_name(window, location, is_of_process ? 0 : where->address));
 	return r == -ENOSPC ? leave_out(symbolizer, window, location) : r;
 }
 
@@ -382,12 +400,23 @@ static void refresh_jits(struct symbolizer *symbolizer, uint64_t until_ns)
 			  earlier(get_wait_end_ns(symbolizer, until_ns), now_ns + JIT_WAIT_NS));
 }
 
+/* Their names are read when they occur, so the last ones are nearly all that is waited for. */
+static void wait_for_runtimes(struct symbolizer *symbolizer, uint64_t until_ns)
+{
+	uint64_t end_ns = earlier(get_wait_end_ns(symbolizer, until_ns),
+				  clock_mono_ns() + RUNTIME_WAIT_NS);
+
+	if (symbolizer->runtimes)
+		runtimes_wait(symbolizer->runtimes, end_ns);
+}
+
 int symbolizer_name_window_partly(struct symbolizer *symbolizer, struct window *window,
 				  uint64_t until_ns, size_t *ret_nr_left)
 {
 	size_t nr_left = 0;
 
 	refresh_jits(symbolizer, until_ns);
+	wait_for_runtimes(symbolizer, until_ns);
 	await_names(symbolizer, window, until_ns, true);
 	builder_set_room(window->builder, WINDOW_MAX_NAME_BYTES);
 	int r = name_locations(symbolizer, window, &nr_left);
@@ -416,6 +445,7 @@ int symbolizer_name_window_rest(struct symbolizer *symbolizer, struct window *wi
 int symbolizer_name_window(struct symbolizer *symbolizer, struct window *window, uint64_t until_ns)
 {
 	refresh_jits(symbolizer, until_ns);
+	wait_for_runtimes(symbolizer, until_ns);
 	await_names(symbolizer, window, until_ns, false);
 	return symbolizer_name_window_rest(symbolizer, window);
 }

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "pipeline/window.h"
+#include "runtime/client/runtimes.h"
 #include "symbol/elf_cache.h"
 #include "symbol/jit/jit_cache.h"
 #include "symbol/kernel/kernel_symbols.h"
@@ -21,6 +22,7 @@
 struct symbolizer {
 	struct elf_cache *elfs; /* borrowed */
 	struct jit_cache *jits; /* borrowed */
+	struct runtimes *runtimes; /* borrowed; NULL: their frames have no names */
 	struct kernel_symbols *kernel; /* borrowed; NULL when they could not be read */
 	/* Borrowed, atomic: no waiting beyond it; NULL: see symbolizer_name_window() */
 	const uint64_t *give_up_ns;

@@ -256,6 +256,7 @@ int symbolizer_thread_start(const struct symbolizer_thread_opts *opts,
 	thread->symbolizer = (struct symbolizer){
 		.elfs = opts->elfs,
 		.jits = opts->jits,
+		.runtimes = opts->runtimes,
 		.kernel = opts->kernel,
 		.give_up_ns = &thread->give_up_ns,
 		.slow_wait_ns = opts->slow_names_wait_ns,

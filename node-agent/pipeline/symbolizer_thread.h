@@ -16,6 +16,7 @@
 #include "pipeline/identity.h"
 #include "pipeline/window.h"
 #include "profile/profile.h"
+#include "runtime/client/runtimes.h"
 #include "symbol/elf_cache.h"
 #include "symbol/jit/jit_cache.h"
 #include "symbol/kernel/kernel_symbols.h"
@@ -33,6 +34,7 @@ struct symbolizer_thread_opts {
 	struct identity *identity;
 	struct elf_cache *elfs;
 	struct jit_cache *jits;
+	struct runtimes *runtimes; /* NULL: their frames have no names */
 	struct kernel_symbols *kernel; /* NULL: the kernel's code is named by address */
 	const char *program; /* of the symbol worker; NULL: this one */
 	uint64_t started_ns; /* when the pipeline was started, by CLOCK_MONOTONIC */

@@ -28,6 +28,7 @@ enum code_kind {
 	CODE_NAMELESS, /* none; files that could not be opened are distinguished by name */
 	CODE_ELF, /* the ELF cache (symbol/elf_cache.h), by its id of the file */
 	CODE_JIT, /* the JIT cache (symbol/jit/jit_cache.h), by its id of the process */
+	CODE_RUNTIME, /* frames of a language runtime (runtime/client/runtimes.h), by its kind */
 	CODE_KERNEL,
 };
 

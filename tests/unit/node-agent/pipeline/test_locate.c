@@ -48,6 +48,55 @@ static const char *file_of(const struct code_fixture *fixture, uint32_t id)
 	return profile_string(profile, profile->mappings[location(fixture, id)->mapping].filename);
 }
 
+static void frames_of_runtimes_have_several_words(void **state)
+{
+	const uint64_t words[] = {
+		CODE_PROGRAM + 0x10,
+		RUNTIME_TAG(RUNTIME_FRAME_CPYTHON, 3, 8),
+		CODE_PROGRAM,
+		RUNTIME_TAG(RUNTIME_FRAME_V8_CODE, 3, 8) | FRAME_ENTERED,
+		CODE_PROGRAM,
+		CODE_PROGRAM,
+		RUNTIME_TAG(RUNTIME_FRAME_MARK, 0, RUNTIME_MARK_CONTINUATION),
+		CODE_PROGRAM + 0x20,
+	};
+	static const struct {
+		const char *file;
+		enum frame_kind kind;
+		uint64_t address;
+	} expected[] = {
+		{ "/opt/program", FRAME_NATIVE, 0x10 },
+		{ "[python]", FRAME_CPYTHON, 0 },
+		{ "[javascript]", FRAME_V8JS, 0 },
+		{ "", FRAME_STOP, UNWIND_NR_RESULTS + RUNTIME_MARK_CONTINUATION },
+		{ "/opt/program", FRAME_NATIVE, 0x1f },
+	};
+	const struct sample_event event = sample_of(CODE_PID, words, 0, array_len(words));
+	uint32_t stack = code_fixture_locate(*state, &event);
+
+	for (size_t i = 0; i < array_len(expected); i++) {
+		uint32_t id = code_fixture_frame(*state, stack, i);
+
+		assert_string_equal(file_of(*state, id), expected[i].file);
+		assert_int_equal(location(*state, id)->kind, expected[i].kind);
+		assert_int_equal(location(*state, id)->address, expected[i].address);
+	}
+}
+
+static void words_that_are_no_frame_stand_for_themselves(void **state)
+{
+	static const uint64_t bad[] = {
+		RUNTIME_TAG(RUNTIME_FRAME_CPYTHON, 3, 8), /* its word is missing */
+		RUNTIME_TAG(RUNTIME_NR_FRAMES, 3, 8),
+		RUNTIME_TAG(0x3f, 0, 0),
+		RUNTIME_TAG(RUNTIME_FRAME_MARK, 0, RUNTIME_NR_MARKS),
+	};
+
+	for (size_t i = 0; i < array_len(bad); i++)
+		assert_string_equal(file_of(*state, locate_one(*state, CODE_PID, bad[i])),
+				    "[unknown]");
+}
+
 static void an_address_becomes_an_offset_in_what_is_mapped_there(void **state)
 {
 	static const struct {
@@ -333,6 +382,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		LOCATE_TEST(an_address_becomes_an_offset_in_what_is_mapped_there),
+		LOCATE_TEST(frames_of_runtimes_have_several_words),
+		LOCATE_TEST(words_that_are_no_frame_stand_for_themselves),
 		LOCATE_TEST(only_a_file_that_was_opened_has_a_size),
 		LOCATE_TEST(processes_that_map_a_file_share_its_locations),
 		LOCATE_TEST(return_addresses_are_moved_into_the_call_and_exact_ones_are_not),
