@@ -253,6 +253,7 @@ static int start_pipeline(struct agent *agent, struct strbuf *reterr_msg)
 		.demangle = demangle_styles[agent->options->demangle],
 		.debug_dir = agent->options->debug_dir,
 		.debuginfod = debuginfod.urls ? &debuginfod : NULL,
+		.runtime_kinds = agent->options->runtimes << RUNTIME_CPYTHON,
 		.max_processes = MAX_PROCESSES,
 		.tables = agent->tables,
 		.source = agent->source,

@@ -101,6 +101,9 @@ VALUE(verify, STORE_CHOICE, "full, ca-only, pinned or insecure",
 VALUE(demangle, STORE_CHOICE, "none, short or full",
       WORDS([OPTION_DEMANGLE_NONE] = "none", [OPTION_DEMANGLE_SHORT] = "short",
 	    [OPTION_DEMANGLE_FULL] = "full"));
+/* In the order of enum runtime_kind, without the first one. */
+VALUE(runtimes, STORE_MASK, "cpython, hotspot or v8; or all or none",
+      WORDS("cpython", "hotspot", "v8"));
 VALUE(capture, STORE_CHOICE, "auto, bpf or perf",
       WORDS([OPTION_CAPTURE_AUTO] = "auto", [OPTION_CAPTURE_BPF] = "bpf",
 	    [OPTION_CAPTURE_PERF] = "perf"));
@@ -167,7 +170,8 @@ VALUE(sample_attributes, STORE_MASK,
       "thread.name, thread.id, cpu.logical_number, flamelet.cgroup.id, process.pid "
       "or container.id; or all, none or preset",
       WORDS("thread.name", "cpu.logical_number", "flamelet.cgroup.id", "thread.id", "process.pid",
-	    "container.id"));
+	    "container.id"),
+      .has_preset = true);
 VALUE(value_limit, STORE_U32, "a number from 1 to 10000, for example 1000", .read = parse_u64,
       .min = 1, .max = 10000);
 VALUE(payload, STORE_EITHER, "none or pprof", WORDS([false] = "none", [true] = "pprof"));
@@ -212,7 +216,7 @@ static int add_string(const struct value_type *type, const char *text, void *fie
 /* Adds a word's bit to the mask; "preset" and "all" stand for several bits. */
 static int add_bit(const struct value_type *type, const char *word, unsigned int *mask)
 {
-	if (strcmp(word, "preset") == 0)
+	if (type->has_preset && strcmp(word, "preset") == 0)
 		*mask = OPTION_SAMPLE_ATTRIBUTES_PRESET;
 	else if (strcmp(word, "all") == 0)
 		*mask |= (1u << type->nr_words) - 1;

@@ -41,6 +41,7 @@ struct value_type {
 	/* Choices, masks and strings. NULL elements stand for values without a word. */
 	const char *const *words;
 	size_t nr_words;
+	bool has_preset; /* of masks: the word "preset" stands for several bits */
 };
 
 extern const struct value_type value_flag, value_frequency, value_duration, value_duration_or_zero,
@@ -49,9 +50,9 @@ extern const struct value_type value_flag, value_frequency, value_duration, valu
 	value_selector, value_cgroup, value_comm, value_url, value_urls, value_header, value_file,
 	value_directory, value_output, value_output_format, value_name, value_label_key,
 	value_listen, value_metrics_listen, value_endpoint, value_exporter, value_protocol,
-	value_compression, value_tenant, value_destination_verify, value_preset, value_attribute,
-	value_attribute_key, value_sample_attributes, value_value_limit, value_payload,
-	value_request_bytes, value_destination, value_export_time, value_word;
+	value_compression, value_runtimes, value_tenant, value_destination_verify, value_preset,
+	value_attribute, value_attribute_key, value_sample_attributes, value_value_limit,
+	value_payload, value_request_bytes, value_destination, value_export_time, value_word;
 
 /* Stores `text` in the field, or adds it to a list. Errors: -EINVAL and -ERANGE when it is not a
  * value of that type, -ENOSPC when the list is full, -ENOMEM, those of access(2) for a file. */

@@ -122,6 +122,8 @@ struct options {
 	/* Names of functions. */
 	enum option_demangle demangle;
 	bool inlines; /* read inlined functions and source lines from debug information */
+	unsigned int
+		runtimes; /* frames by name: 1 << (enum runtime_kind - 1) (bpf/shared/runtime.h) */
 	char *debug_dir; /* absolute */
 	char *debuginfod_urls; /* separated by spaces */
 	char *debuginfod_cache_dir; /* absolute */

@@ -92,7 +92,7 @@ export-interval exporter frequency idle inlines kubelet-ca-file kubelet-token-fi
 log-level metrics-listen namespace node-name otlp-ca-file otlp-client-cert otlp-client-key otlp-compression
 otlp-endpoint otlp-header otlp-header-file otlp-original-payload otlp-preset otlp-protocol otlp-request-max
 otlp-tenant otlp-timeout otlp-timestamps otlp-token-file otlp-verify pod pod-annotation pod-label pod-logs queue-dir queue-max
-resource-attribute sample-attributes selector stack-copy symbol-memory-max tables-memory-max unwind-cache
+resource-attribute runtimes sample-attributes selector stack-copy symbol-memory-max tables-memory-max unwind-cache
 unwind-memory-max
 {{- end }}
 

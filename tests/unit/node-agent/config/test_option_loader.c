@@ -28,6 +28,7 @@ static void defaults_depend_on_the_command(void **state)
 	assert_int_equal(record.stack_copy_bytes, 32768);
 	assert_int_equal(record.demangle, OPTION_DEMANGLE_SHORT);
 	assert_true(record.inlines);
+	assert_int_equal(record.runtimes, 7);
 	assert_string_equal(record.debug_dir, "/usr/lib/debug");
 	assert_null(record.debuginfod_urls);
 	assert_string_equal(record.debuginfod_cache_dir, "/var/cache/flamelet/debuginfod");

@@ -82,6 +82,22 @@ static void styles_of_names_are_three(void **state)
 	assert_int_equal(style, OPTION_DEMANGLE_SHORT);
 }
 
+static void runtimes_are_a_list_of_words(void **state)
+{
+	static const char *const wrong[] = { "", "python", "v8,", "preset", "cpython v8", "1" };
+	unsigned int mask = 0;
+	(void)state;
+
+	assert_int_equal(value_store(&value_runtimes, "none", &mask), 0);
+	assert_int_equal(mask, 0);
+	assert_int_equal(value_store(&value_runtimes, "v8,cpython", &mask), 0);
+	assert_int_equal(mask, 1 << 0 | 1 << 2);
+	assert_int_equal(value_store(&value_runtimes, "all", &mask), 0);
+	assert_int_equal(mask, 7);
+	for (size_t i = 0; i < array_len(wrong); i++)
+		assert_int_equal(value_store(&value_runtimes, wrong[i], &mask), -EINVAL);
+}
+
 static void ways_to_capture_are_three(void **state)
 {
 	static const char *const wrong[] = { "", "Perf", "perf ", "ebpf", "0" };
@@ -165,6 +181,7 @@ int main(void)
 		cmocka_unit_test(other_lists_of_urls_are_refused),
 		cmocka_unit_test(a_list_of_urls_has_a_bound),
 		cmocka_unit_test(styles_of_names_are_three),
+		cmocka_unit_test(runtimes_are_a_list_of_words),
 		cmocka_unit_test(ways_to_capture_are_three),
 		cmocka_unit_test(copies_of_stacks_have_bounds),
 		cmocka_unit_test(a_switch_is_on_or_off),
