@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "bpf/shared/runtime.h"
+#include "runtime/cpython/cpython_copies.h"
 #include "runtime/cpython/cpython_lines.h"
 #include "runtime/cpython/cpython_naming.h"
 #include "runtime/cpython/cpython_object.h"
@@ -12,7 +13,7 @@
 
 #define CHAR_MAX_BYTES 4
 #define POINTER_TAG_BITS 7ULL /* of a _PyStackRef */
-#define POSITION_SIGN (1ULL << (RUNTIME_CHECK_SHIFT - 1))
+#define POSITION_BITS RUNTIME_CHECK_SHIFT
 
 /* What is read of a code object. */
 struct code {
@@ -21,6 +22,7 @@ struct code {
 	uint64_t filename;
 	uint64_t table;
 	int32_t first_line;
+	struct cpython_bytecode bytecode; /* if threads have copies of it, else zeroes */
 };
 
 static int take_fields(const struct cpython_object *object, const uint64_t *naming,
@@ -48,13 +50,36 @@ static int take_fields(const struct cpython_object *object, const uint64_t *nami
 	return 0;
 }
 
+static int take_bytecode(const struct cpython_object *object, const uint64_t *naming,
+			 struct cpython_bytecode *ret_bytecode)
+{
+	struct cpython_bytecode bytecode = {
+		.address = object->address + naming[CPYTHON_NAMING_BYTECODE],
+	};
+
+	if (cpython_object_field(object, naming[CPYTHON_NAMING_BYTES_SIZE], &bytecode.nr_units,
+				 sizeof(bytecode.nr_units)) < 0 ||
+	    cpython_object_field(object, naming[CPYTHON_NAMING_TLBC], &bytecode.copies,
+				 sizeof(bytecode.copies)) < 0)
+		return -ENOENT;
+	*ret_bytecode = bytecode;
+	return 0;
+}
+
 static int read_code(struct process_memory *memory, const uint64_t *naming, uint64_t address,
 		     struct code *ret_code)
 {
 	struct cpython_object object;
+	struct code code = { 0 };
 
 	int r = cpython_object_read(memory, address, naming[CPYTHON_NAMING_CODE_BYTES], &object);
-	return r < 0 ? r : take_fields(&object, naming, ret_code);
+	if (r == 0)
+		r = take_fields(&object, naming, &code);
+	if (r == 0 && naming[CPYTHON_NAMING_TLBC] != 0)
+		r = take_bytecode(&object, naming, &code.bytecode);
+	if (r == 0)
+		*ret_code = code;
+	return r;
 }
 
 static bool is_equal(const struct code *a, const struct code *b)
@@ -71,16 +96,22 @@ static bool has_check(const struct code *code, uint64_t tag)
 	return check == 0 || check == runtime_check(code->check);
 }
 
-/* A position is negative before the first instruction. */
-static bool is_negative(uint64_t position)
+/* A position is negative before the first instruction, and may be in a copy of the bytecode. */
+static int64_t position_of(uint64_t tag)
 {
-	return (position & POSITION_SIGN) != 0;
+	return (int64_t)(tag << (64 - POSITION_BITS)) >> (64 - POSITION_BITS);
+}
+
+static bool is_in_copy(const struct code *code, int64_t position)
+{
+	return code->bytecode.copies != 0 &&
+	       (position < 0 || (uint64_t)position >= code->bytecode.nr_units);
 }
 
 /* Reads the table, and returns the line of the position; 0 if it has none. Errors: -ENOENT the
  * table is no object of bytes, or too long; those of cpython_object_part(). */
 static int find_line(struct process_memory *memory, const uint64_t *naming, const struct code *code,
-		     uint64_t position, uint32_t *ret_line)
+		     int64_t position, uint32_t *ret_line)
 {
 	_cleanup_(strbuf_done) struct strbuf scratch = strbuf_with_max(CPYTHON_MAX_TABLE_BYTES);
 	struct cpython_line_table table = {
@@ -103,7 +134,7 @@ static int find_line(struct process_memory *memory, const uint64_t *naming, cons
 				&scratch, &table.bytes);
 	if (r < 0)
 		return r;
-	*ret_line = cpython_lines_find(&table, position);
+	*ret_line = cpython_lines_find(&table, (uint64_t)position);
 	return 0;
 }
 
@@ -114,15 +145,19 @@ static int ignore_unreadable(int error)
 }
 
 static int read_lines(struct process_memory *memory, const uint64_t *naming,
-		      const struct code *code, uint64_t position, struct runtime_line *ret_line)
+		      const struct code *code, uint64_t tag, struct runtime_line *ret_line)
 {
+	int64_t position = position_of(tag);
 	uint32_t line = 0;
+	int r = 0;
 
-	if (!is_negative(position)) {
-		int r = ignore_unreadable(find_line(memory, naming, code, position, &line));
-		if (r < 0)
-			return r;
-	}
+	if (is_in_copy(code, position))
+		r = cpython_copies_find(memory, &code->bytecode, position, &position);
+	if (r == 0 && position >= 0)
+		r = find_line(memory, naming, code, position, &line);
+	r = ignore_unreadable(r);
+	if (r < 0)
+		return r;
 	ret_line->start_line = code->first_line > 0 ? (uint32_t)code->first_line : 0;
 	ret_line->line = line > 0 ? line : ret_line->start_line;
 	return 0;
@@ -165,7 +200,7 @@ int cpython_name(struct process_memory *memory, const uint64_t *naming, const ui
 	r = read_texts(memory, naming, &code, &texts, &line);
 	if (r < 0)
 		return r;
-	r = read_lines(memory, naming, &code, RUNTIME_TAG_POSITION(words[0]), &line);
+	r = read_lines(memory, naming, &code, words[0], &line);
 	if (r < 0)
 		return r;
 	r = read_code(memory, naming, address, &again);

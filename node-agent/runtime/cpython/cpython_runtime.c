@@ -35,13 +35,14 @@ static const struct {
 	{ CPYTHON_NAMING_COMPACT_DATA, CPYTHON_OFFSET_COMPACT_DATA },
 	{ CPYTHON_NAMING_BYTES_SIZE, CPYTHON_OFFSET_BYTES_SIZE },
 	{ CPYTHON_NAMING_BYTES_DATA, CPYTHON_OFFSET_BYTES_DATA },
+	{ CPYTHON_NAMING_BYTECODE, CPYTHON_OFFSET_CODE_BYTECODE },
 };
 
 /* The fields of a code object that are read at once. */
 static const uint8_t code_fields[] = {
 	CPYTHON_OFFSET_CODE_FILENAME,  CPYTHON_OFFSET_CODE_NAME,
 	CPYTHON_OFFSET_CODE_QUALNAME,  CPYTHON_OFFSET_CODE_FIRSTLINENO,
-	CPYTHON_OFFSET_CODE_LINETABLE,
+	CPYTHON_OFFSET_CODE_LINETABLE, CPYTHON_OFFSET_CODE_TLBC,
 };
 
 /* The fields of a frame that the unwinder needs. */
@@ -65,13 +66,17 @@ static uint64_t count_code_bytes(const uint64_t *values)
 	return len;
 }
 
+static uint64_t or_zero(uint64_t offset)
+{
+	return offset == CPYTHON_NONE ? 0 : offset;
+}
+
 static void fill_naming(const uint64_t *values, uint64_t *naming)
 {
-	uint64_t qualname = values[CPYTHON_OFFSET_CODE_QUALNAME];
-
 	for (size_t i = 0; i < array_len(naming_values); i++)
 		naming[naming_values[i].naming] = values[naming_values[i].value];
-	naming[CPYTHON_NAMING_QUALNAME] = qualname == CPYTHON_NONE ? 0 : qualname;
+	naming[CPYTHON_NAMING_QUALNAME] = or_zero(values[CPYTHON_OFFSET_CODE_QUALNAME]);
+	naming[CPYTHON_NAMING_TLBC] = or_zero(values[CPYTHON_OFFSET_CODE_TLBC]);
 	naming[CPYTHON_NAMING_CODE_BYTES] = count_code_bytes(values);
 }
 

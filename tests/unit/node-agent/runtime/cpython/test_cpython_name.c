@@ -147,6 +147,42 @@ static void tags_of_a_pointer_are_no_part_of_it(void **state)
 	}
 }
 
+/* In builds without a GIL. The code object has room for the field behind its others. */
+static void a_position_in_a_copy_of_the_bytecode_has_a_line(void **state)
+{
+	(void)state;
+	static const uint64_t nr_units = 4, copy = 0x7f0000200000;
+	_cleanup_(function_done) struct function function;
+	uint64_t naming[CPYTHON_NAMING_NR];
+
+	function_init(&function, 14);
+	memcpy(naming, function.objects.naming, sizeof(naming));
+	naming[CPYTHON_NAMING_TLBC] = 200;
+	naming[CPYTHON_NAMING_BYTECODE] = 208;
+	const uint64_t array[] = { 2, function.code + naming[CPYTHON_NAMING_BYTECODE], copy };
+	uint64_t array_address = (function.objects.end + 7) & ~7ULL;
+	cpython_memory_put(&function.objects, array_address, array, sizeof(array));
+	cpython_memory_put(&function.objects, function.code + naming[CPYTHON_NAMING_TLBC],
+			   &array_address, sizeof(array_address));
+	cpython_memory_put(&function.objects, function.code + naming[CPYTHON_NAMING_BYTES_SIZE],
+			   &nr_units, sizeof(nr_units));
+
+	for (uint64_t unit = 0; unit < 2 * nr_units; unit++) {
+		uint64_t start = unit < nr_units ? array[1] : copy;
+		const uint64_t words[] = {
+			RUNTIME_TAG(RUNTIME_FRAME_CPYTHON, 0,
+				    (start + unit % nr_units * 2 - array[1]) / 2),
+			function.code,
+		};
+
+		assert_int_equal(name_words(&function, naming, words), 0);
+		assert_int_equal(line_of(&function).line, unit % nr_units < 2 ? 41 : 42);
+	}
+	const uint64_t words[] = { RUNTIME_TAG(RUNTIME_FRAME_CPYTHON, 0, 1 << 30), function.code };
+	assert_int_equal(name_words(&function, naming, words), 0);
+	assert_int_equal(line_of(&function).line, 40);
+}
+
 static void another_object_at_the_address_is_not_named(void **state)
 {
 	(void)state;
@@ -346,6 +382,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_frame_has_function_file_and_line),
 		cmocka_unit_test(tags_of_a_pointer_are_no_part_of_it),
+		cmocka_unit_test(a_position_in_a_copy_of_the_bytecode_has_a_line),
 		cmocka_unit_test(another_object_at_the_address_is_not_named),
 		cmocka_unit_test(a_tag_without_a_check_names_any_code),
 		cmocka_unit_test(code_that_cannot_be_read_has_no_name),
