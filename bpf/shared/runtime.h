@@ -47,7 +47,8 @@ enum runtime_kind {
 	X(JVM_COMPILED, 1)                                                                         \
 	/* position: offset in the bytecode; word: the SharedFunctionInfo */                       \
 	X(V8_BYTECODE, 1)                                                                          \
-	/* position: bytes from the start of the code; words: the Code, the SharedFunctionInfo */  \
+	/* words: the return address, or one byte behind the start of an interrupted instruction;  \
+	 * the SharedFunctionInfo */                                                               \
 	X(V8_CODE, 2)                                                                              \
 	/* position: enum runtime_mark */                                                          \
 	X(MARK, 0)
