@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/v8/v8_file.h"
+
+#include "base/cleanup.h"
+#include "base/strbuf.h"
+#include "runtime/v8/v8_bytecodes.h"
+#include "runtime/v8/v8_values.h"
+
+#include <stdbool.h>
+
+#define PREFIX "v8dbg_"
+#define MAX_NAME_BYTES 128
+#define MAX_NAMES 3
+#define MAX_CONSTANT UINT16_MAX /* a larger number is no offset and no type */
+#define LAST_MAJOR_WITH_RECEIVER 9
+#define MAJOR_SHIFT 24
+#define VERSION_SYMBOL(part) "_ZN2v88internal7Version6" part "_E"
+
+/* V8 12 has objects in a trusted space, among them BytecodeArray and Code; 12.4 was tried first. */
+#define TRUSTED_SPACE "class_BytecodeArray__wrapper__Tagged_BytecodeWrapper_"
+
+/* A constant, under the names that it has in one version or another, and its value where it is
+ * missing: without and with trusted space. */
+struct constant {
+	enum v8_value value;
+	const char *names[MAX_NAMES];
+	uint16_t fallback[2];
+};
+
+static const struct constant constants[] = {
+	{ V8_TAGGED_BYTES, { "TaggedSize" }, { 8, 8 } },
+	{ V8_TYPE_SHARED, { "type_SharedFunctionInfo__SHARED_FUNCTION_INFO_TYPE" }, { 0 } },
+	{ V8_TYPE_SCOPE, { "type_ScopeInfo__SCOPE_INFO_TYPE" }, { 0 } },
+	{ V8_TYPE_SCRIPT, { "type_Script__SCRIPT_TYPE" }, { 0 } },
+	{ V8_TYPE_CODE, { "type_Code__CODE_TYPE" }, { 0 } },
+	{ V8_TYPE_STREAM, { "type_InstructionStream__INSTRUCTION_STREAM_TYPE" }, { 0 } },
+	{ V8_TYPE_BYTECODE, { "type_BytecodeArray__BYTECODE_ARRAY_TYPE" }, { 0 } },
+	{ V8_TYPE_INTERPRETER_DATA, { "type_InterpreterData__INTERPRETER_DATA_TYPE" }, { 0 } },
+	{ V8_TYPE_WRAPPER,
+	  { "type_SharedFunctionInfoWrapper__SHARED_FUNCTION_INFO_WRAPPER_TYPE" },
+	  { 0 } },
+	{ V8_TYPE_FIXED_ARRAY, { "type_FixedArray__FIXED_ARRAY_TYPE" }, { 0 } },
+	{ V8_FIRST_NONSTRING, { "FirstNonstringType" }, { 128, 128 } },
+	{ V8_FUNCTION_SHARED, { "class_JSFunction__shared__SharedFunctionInfo" }, { 24, 32 } },
+	{ V8_SHARED_DATA, { "class_SharedFunctionInfo__function_data__Object" }, { 8, 8 } },
+	{ V8_SHARED_NAME,
+	  { "class_SharedFunctionInfo__name_or_scope_info__Object",
+	    "class_SharedFunctionInfo__name_or_scope_info__Tagged_Object_",
+	    "class_SharedFunctionInfo__name_or_scope_info__Tagged_NameOrScopeInfoT_" },
+	  { 16, 24 } },
+	{ V8_SHARED_SCRIPT,
+	  { "class_SharedFunctionInfo__script_or_debug_info__HeapObject",
+	    "class_SharedFunctionInfo__script__Tagged_HeapObject_",
+	    "class_SharedFunctionInfo__raw_script__Tagged_Object_" },
+	  { 32, 40 } },
+	{ V8_SHARED_LENGTH, { "class_SharedFunctionInfo__length__uint16_t" }, { 40, 48 } },
+	{ V8_SCRIPT_SOURCE, { "class_Script__source__Object" }, { 8, 8 } },
+	{ V8_SCRIPT_NAME, { "class_Script__name__Object" }, { 16, 16 } },
+	{ V8_SCRIPT_LINE_ENDS, { "class_Script__line_ends__Object" }, { 56, 56 } },
+	{ V8_SCOPE_VARIABLES, { "scopeinfo_idx_first_vars" }, { 3, 5 } },
+	{ V8_BYTECODE_DATA, { "class_BytecodeArray__data__uintptr_t" }, { 54, 64 } },
+	{ V8_BYTECODE_POSITIONS, { 0 }, { 32, 24 } },
+	{ V8_CODE_DEOPT, { 0 }, { 16, 8 } },
+	{ V8_CODE_POSITIONS, { 0 }, { 24, 16 } },
+	{ V8_CODE_START, { "class_Code__instruction_start__Address" }, { 40, 40 } },
+	{ V8_CODE_SIZE, { "class_Code__instruction_size__int" }, { 56, 56 } },
+	{ V8_CODE_FLAGS, { "class_Code__flags__uint32_t" }, { 48, 52 } },
+	{ V8_CODE_HEADER,
+	  { "class_InstructionStream__instruction_start__uintptr_t",
+	    "class_Code__instruction_start__uintptr_t" },
+	  { 96, 32 } },
+	{ V8_CODE_KIND_MASK, { "CodeKindFieldMask" }, { 15, 15 } },
+	{ V8_CODE_KIND_BASELINE, { "CodeKindBaseline" }, { 11, 11 } },
+	{ V8_DEOPT_LITERALS, { "DeoptimizationDataLiteralArrayIndex" }, { 2, 3 } },
+	{ V8_DEOPT_SHARED,
+	  { "DeoptimizationDataSharedFunctionInfoIndex",
+	    "DeoptimizationDataWrappedSharedFunctionInfoIndex" },
+	  { 6, 7 } },
+	{ V8_DEOPT_INLINING, { "DeoptimizationDataInliningPositionsIndex" }, { 7, 8 } },
+};
+
+/* Returns 1 if there is such a symbol, whose number it sets. */
+static int read_number(const struct elf_exports *exports, const char *name, int32_t *ret_number)
+{
+	struct elf_export found;
+
+	int r = elf_exports_find(exports, name, &found);
+	if (r == 0)
+		r = elf_exports_read(exports, found.address, ret_number, sizeof(*ret_number));
+	if (r == -ENOENT)
+		return 0;
+	return r < 0 ? r : 1;
+}
+
+static int read_constant(const struct elf_exports *exports, const char *name, int32_t *ret_number)
+{
+	_cleanup_(strbuf_done) struct strbuf symbol = strbuf_with_max(MAX_NAME_BYTES);
+
+	strbuf_appendf(&symbol, PREFIX "%s", name);
+	int r = strbuf_error(&symbol);
+	return r < 0 ? r : read_number(exports, strbuf_str(&symbol), ret_number);
+}
+
+static int set_value(const struct elf_exports *exports, const struct constant *constant,
+		     bool is_trusted, struct runtime_file *file)
+{
+	int32_t number;
+
+	file->values[constant->value] = constant->fallback[is_trusted];
+	for (size_t i = 0; i < MAX_NAMES && constant->names[i]; i++) {
+		int r = read_constant(exports, constant->names[i], &number);
+
+		if (r < 0)
+			return r;
+		if (r == 0 || number < 0 || number > MAX_CONSTANT)
+			continue;
+		file->values[constant->value] = (uint64_t)number;
+		return 0;
+	}
+	return 0;
+}
+
+static int read_constants(const struct elf_exports *exports, struct runtime_file *file)
+{
+	int32_t number;
+
+	int r = read_constant(exports, TRUSTED_SPACE, &number);
+	bool is_trusted = r > 0;
+	for (size_t i = 0; i < array_len(constants) && r >= 0; i++)
+		r = set_value(exports, &constants[i], is_trusted, file);
+	return r < 0 ? r : 0;
+}
+
+static int read_version(const struct elf_exports *exports, uint32_t *ret_version)
+{
+	static const struct {
+		const char *symbol;
+		int shift;
+	} parts[] = {
+		{ VERSION_SYMBOL("major"), MAJOR_SHIFT },
+		{ VERSION_SYMBOL("minor"), 16 },
+		{ VERSION_SYMBOL("patch"), 8 },
+	};
+	uint32_t version = 0;
+
+	for (size_t i = 0; i < array_len(parts); i++) {
+		int32_t number;
+		int r = read_number(exports, parts[i].symbol, &number);
+
+		if (r < 0)
+			return r;
+		if (r > 0)
+			version |= ((uint32_t)number & 0xff) << parts[i].shift;
+	}
+	*ret_version = version;
+	return 0;
+}
+
+int v8_file_read(struct elf_exports *exports, struct runtime_file *ret_file)
+{
+	struct runtime_file file = { .kind = RUNTIME_V8 };
+	int32_t number;
+
+	int r = read_constant(exports, "HeapObjectTag", &number);
+	if (r <= 0 || number != V8_OBJECT_TAG)
+		return r < 0 ? r : 0;
+	r = read_version(exports, &file.version);
+	if (r == 0)
+		r = read_constants(exports, &file);
+	file.values[V8_SCOPE_HAS_RECEIVER] = file.version >> MAJOR_SHIFT <=
+					     LAST_MAJOR_WITH_RECEIVER;
+	if (r == 0)
+		r = v8_bytecodes_read(exports, &file);
+	if (r < 0)
+		return r;
+	*ret_file = file;
+	return 1;
+}

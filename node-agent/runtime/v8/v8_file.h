@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an ELF file tells of the V8 in it. V8 exports its layout for debuggers, as numbers with
+ * names "v8dbg_…", of which each version lacks some others. Sources: V8's tools/gen-postmortem-
+ * metadata.py, and for what is missing the definitions of the classes in src/objects. */
+#ifndef RUNTIME_V8_V8_FILE_H
+#define RUNTIME_V8_V8_FILE_H
+
+#include "base/err.h"
+#include "elf/elf_exports.h"
+#include "runtime/runtime.h"
+
+/* runtime_ops.read_file(). The values are those of enum v8_value. */
+int v8_file_read(struct elf_exports *exports, struct runtime_file *ret_file) must_check;
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/v8/v8_name.h"
+
+#include "bpf/shared/runtime.h"
+#include "runtime/v8/v8_code.h"
+#include "runtime/v8/v8_function.h"
+#include "runtime/v8/v8_values.h"
+
+/* In words of a frame. */
+enum { BYTECODE_SHARED = 1, CODE_ADDRESS = 1, CODE_SHARED = 2 };
+
+static int add_line(const struct v8_heap *heap, uint64_t shared, int32_t position,
+		    struct frame_writer *writer)
+{
+	struct v8_function function;
+
+	int r = v8_function_read(heap, shared, &function);
+	return r < 0 ? r : v8_function_add(heap, &function, position, writer);
+}
+
+static int name_bytecode(const struct v8_heap *heap, const uint64_t *words,
+			 struct frame_writer *writer)
+{
+	uint64_t offset = RUNTIME_TAG_POSITION(words[0]);
+	uint64_t head = heap->values[V8_BYTECODE_DATA] - V8_OBJECT_TAG;
+	int32_t position = -1;
+	uint64_t bytecode;
+
+	if (offset >= head && v8_function_bytecode(heap, words[BYTECODE_SHARED], &bytecode) == 0)
+		position = v8_bytecode_position(heap, bytecode, (uint32_t)(offset - head));
+	return add_line(heap, words[BYTECODE_SHARED], position, writer);
+}
+
+/* Adds the functions that are inlined at a position, the innermost one first, and then the one that
+ * the code was made for. */
+static int add_inlined(const struct v8_heap *heap, const struct v8_code *code, uint64_t outermost,
+		       struct v8_position position, struct frame_writer *writer)
+{
+	struct v8_position caller;
+	uint64_t shared;
+
+	for (int i = 1; i < RUNTIME_MAX_LINES && position.inlining >= 0; i++) {
+		int r = v8_code_inlined(heap, code, position.inlining, &shared, &caller);
+
+		if (r == 0)
+			r = add_line(heap, shared, position.offset, writer);
+		if (r < 0)
+			return r;
+		position = caller;
+	}
+	return add_line(heap, outermost, position.offset, writer);
+}
+
+static int name_optimized(const struct v8_heap *heap, const struct v8_code *code,
+			  const uint64_t *words, struct frame_writer *writer)
+{
+	struct v8_position position;
+	uint64_t shared;
+
+	int r = v8_code_optimized(heap, code, words[CODE_ADDRESS], &shared, &position);
+	if (r < 0)
+		return r;
+	if (shared != words[CODE_SHARED])
+		return -ENOENT;
+	r = add_inlined(heap, code, shared, position, writer);
+	if (r < 0)
+		frame_writer_drop(writer);
+	return r;
+}
+
+static int name_code(const struct v8_heap *heap, const uint64_t *words, struct frame_writer *writer)
+{
+	uint64_t bytecode, of_function;
+	int32_t position = -1;
+	struct v8_code code = { 0 };
+
+	int r = v8_code_find(heap, words[CODE_ADDRESS], &code);
+	if (r == 0)
+		r = name_optimized(heap, &code, words, writer);
+	if (r != -ENOENT && r != -EFAULT)
+		return r;
+	if (v8_code_baseline(heap, &code, words[CODE_ADDRESS], &bytecode, &position) < 0 ||
+	    v8_function_bytecode(heap, words[CODE_SHARED], &of_function) < 0 ||
+	    bytecode != of_function)
+		position = -1;
+	return add_line(heap, words[CODE_SHARED], position, writer);
+}
+
+int v8_name(struct process_memory *memory, const uint64_t *naming, const uint64_t *words,
+	    struct frame_writer *writer)
+{
+	struct v8_heap heap = { memory, naming };
+	bool is_code = RUNTIME_TAG_FRAME(words[0]) == RUNTIME_FRAME_V8_CODE;
+	uint64_t shared = words[is_code ? CODE_SHARED : BYTECODE_SHARED];
+
+	if (v8_function_check(&heap, shared) != RUNTIME_TAG_CHECK(words[0]))
+		return -ENOENT;
+	int r = is_code ? name_code(&heap, words, writer) : name_bytecode(&heap, words, writer);
+	if (r == 0 && v8_function_check(&heap, shared) != RUNTIME_TAG_CHECK(words[0]))
+		r = -ENOENT;
+	if (r < 0)
+		frame_writer_drop(writer);
+	return r;
+}

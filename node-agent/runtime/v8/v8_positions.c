@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/v8/v8_positions.h"
+
+#include <stdbool.h>
+
+#define NUMBER_BITS 7
+#define MORE_BIT 0x80
+#define MAX_SHIFT 63
+
+#define FUNCTION_ENTRY (-1) /* the offset from which the first entry counts */
+
+/* SourcePosition */
+#define OFFSET_SHIFT 1
+#define OFFSET_MASK 0x3fffffff
+#define INLINING_SHIFT 31
+#define INLINING_MASK 0xffff
+
+/* The first bytecodes are prefixes: each second one doubles the operands twice. The other two are
+ * the debugger's. */
+#define NR_PREFIXES 4
+#define SIZE_MASK 15
+#define WIDER_SHIFT 4
+
+struct reader {
+	const uint8_t *bytes;
+	size_t left;
+};
+
+static bool read_number(struct reader *reader, uint64_t *ret_number)
+{
+	uint64_t number = 0;
+
+	for (int shift = 0; shift <= MAX_SHIFT && reader->left > 0; shift += NUMBER_BITS) {
+		uint8_t byte = *reader->bytes++;
+
+		reader->left--;
+		number |= (uint64_t)(byte & (MORE_BIT - 1)) << shift;
+		if (!(byte & MORE_BIT)) {
+			*ret_number = number;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The sign is the lowest bit. */
+static bool read_signed(struct reader *reader, uint64_t *ret_number)
+{
+	uint64_t number;
+
+	if (!read_number(reader, &number))
+		return false;
+	*ret_number = number >> 1 ^ (0 - (number & 1));
+	return true;
+}
+
+struct v8_position v8_position_of(uint64_t raw)
+{
+	return (struct v8_position){
+		.offset = (int32_t)(raw >> OFFSET_SHIFT & OFFSET_MASK) - 1,
+		.inlining = (int32_t)(raw >> INLINING_SHIFT & INLINING_MASK) - 1,
+	};
+}
+
+/* A negative distance belongs to an expression, and is smaller by one: ~distance. */
+static uint64_t distance_of(uint64_t number)
+{
+	return number >> 63 ? ~number : number;
+}
+
+struct v8_position v8_positions_find(const uint8_t *table, size_t len, uint32_t offset)
+{
+	struct reader reader = { table, len };
+	struct v8_position found = { -1, -1 };
+	int64_t start = FUNCTION_ENTRY;
+	uint64_t raw = 0, number, step;
+
+	while (read_signed(&reader, &number) && read_signed(&reader, &step)) {
+		start = (int64_t)((uint64_t)start + distance_of(number));
+		raw += step;
+		if (start > (int64_t)offset)
+			break;
+		found = v8_position_of(raw);
+	}
+	return found;
+}
+
+/* Returns the size of the bytecode at `at`, with its prefix; 0 if it is unknown. */
+static size_t bytecode_size(const struct v8_bytecodes *bytecodes, size_t at)
+{
+	uint32_t scale = 1, prefix = 0;
+	uint8_t code = bytecodes->bytes[at], size;
+
+	if (code < NR_PREFIXES) {
+		if (++at == bytecodes->len)
+			return 0;
+		scale = code % 2 == 0 ? 2 : 4;
+		prefix = 1;
+		code = bytecodes->bytes[at];
+	}
+	if (code >= bytecodes->nr_sizes)
+		return 0;
+	size = bytecodes->sizes[code];
+	return (size & SIZE_MASK)
+		       ? prefix + (size & SIZE_MASK) + (size >> WIDER_SHIFT) * (scale - 1)
+		       : 0;
+}
+
+int32_t v8_bytecode_offset_find(const uint8_t *table, size_t len,
+				const struct v8_bytecodes *bytecodes, uint32_t pc_offset)
+{
+	struct reader reader = { table, len };
+	uint64_t end, number;
+	int32_t found = -1;
+	size_t next = 0;
+
+	if (!read_number(&reader, &end))
+		return -1;
+	while (end < pc_offset && next < bytecodes->len && read_number(&reader, &number)) {
+		size_t size = bytecode_size(bytecodes, next);
+
+		if (size == 0)
+			return -1;
+		found = (int32_t)next;
+		next += size;
+		end += number;
+	}
+	return end < pc_offset ? -1 : found;
+}

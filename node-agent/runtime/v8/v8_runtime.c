@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cleanup.h"
+#include "runtime/runtime.h"
+#include "runtime/v8/v8_file.h"
+#include "runtime/v8/v8_heap.h"
+#include "runtime/v8/v8_name.h"
+#include "runtime/v8/v8_values.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Values without which no frame can be told. */
+static const enum v8_value needed[] = {
+	V8_TYPE_SHARED,	  V8_TYPE_SCOPE,      V8_TYPE_SCRIPT,	V8_TYPE_CODE,
+	V8_TYPE_BYTECODE, V8_FUNCTION_SHARED, V8_SHARED_LENGTH,
+};
+
+static const char *unsupported_reason(const struct runtime_file *file)
+{
+	if (file->values[V8_TAGGED_BYTES] != V8_WORD_BYTES)
+		return "V8 with compressed pointers";
+	for (size_t i = 0; i < array_len(needed); i++)
+		if (file->values[needed[i]] == 0)
+			return "V8 without the constants for debuggers";
+	return NULL;
+}
+
+static void set_reason(struct runtime_found *found, const char *reason)
+{
+	(void)snprintf(found->reason, sizeof(found->reason), "%s", reason);
+}
+
+/* Nothing that depends on the process: all of its V8 is found through its frames. */
+static int inspect(struct process_memory *memory, const struct runtime_file *file, uint64_t bias,
+		   struct runtime_found *ret_found)
+{
+	struct runtime_found found = { .version = file->version, .is_shared = 1, .has_process = 1 };
+	const char *reason = unsupported_reason(file);
+
+	(void)memory;
+	(void)bias;
+	if (reason) {
+		found.state = RUNTIME_UNSUPPORTED;
+		set_reason(&found, reason);
+		*ret_found = found;
+		return 0;
+	}
+	if (file->values[V8_NR_BYTECODES] == 0)
+		set_reason(&found, "lines of baseline code are those of its functions");
+	found.state = RUNTIME_READY;
+	found.process.kind = RUNTIME_V8;
+	found.layout.v8 = (struct v8_layout){
+		.kind = RUNTIME_V8,
+		.map_type = V8_MAP_INSTANCE_TYPE,
+		.function_shared = (uint16_t)file->values[V8_FUNCTION_SHARED],
+		.shared_type = (uint16_t)file->values[V8_TYPE_SHARED],
+		.bytecode_type = (uint16_t)file->values[V8_TYPE_BYTECODE],
+		.shared_check = (uint16_t)file->values[V8_SHARED_LENGTH],
+	};
+	memcpy(found.naming, file->values, V8_NR_VALUES * sizeof(*found.naming));
+	*ret_found = found;
+	return 0;
+}
+
+const struct runtime_ops v8_runtime = {
+	.kind = RUNTIME_V8,
+	.label = "v8",
+	.read_file = v8_file_read,
+	.inspect = inspect,
+	.name = v8_name,
+};

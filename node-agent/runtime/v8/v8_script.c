@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/v8/v8_script.h"
+
+#include "runtime/frame_writer.h"
+#include "runtime/v8/v8_string.h"
+#include "runtime/v8/v8_values.h"
+
+#include <string.h>
+
+#define LINE_OFFSET 8 /* of Script.line_offset, behind the name */
+#define MAX_SOURCE_CHARS (16 << 20)
+#define CHUNK_BYTES 8192
+#define FILE_SCHEME "file://"
+
+/* Counts the line terminators among characters; a CR before a LF is none. */
+struct line_counter {
+	uint32_t nr_ends;
+	bool is_after_cr;
+};
+
+static void count_char(struct line_counter *counter, uint32_t c)
+{
+	if (counter->is_after_cr && c != '\n')
+		counter->nr_ends++;
+	counter->is_after_cr = c == '\r';
+	if (c == '\n' || c == 0x2028 || c == 0x2029)
+		counter->nr_ends++;
+}
+
+static void count_one_byte(struct line_counter *counter, const uint8_t *chars, size_t nr_chars)
+{
+	for (size_t i = 0; i < nr_chars; i++)
+		count_char(counter, chars[i]);
+}
+
+static void count_two_byte(struct line_counter *counter, const uint16_t *chars, size_t nr_chars)
+{
+	for (size_t i = 0; i < nr_chars; i++)
+		count_char(counter, chars[i]);
+}
+
+static int count_chunk(const struct v8_heap *heap, const struct v8_flat *flat, uint32_t start,
+		       size_t nr_chars, struct line_counter *counter)
+{
+	uint16_t chars[CHUNK_BYTES / 2];
+	uint64_t address = flat->address + ((uint64_t)start << flat->is_two_byte);
+
+	int r = process_memory_read(heap->memory, address, chars, nr_chars << flat->is_two_byte);
+	if (r < 0)
+		return r;
+	if (flat->is_two_byte)
+		count_two_byte(counter, chars, nr_chars);
+	else
+		count_one_byte(counter, (const uint8_t *)chars, nr_chars);
+	return 0;
+}
+
+/* Returns the number of lines that end before a position of the source, or -ENOENT. */
+static int64_t search_source(const struct v8_heap *heap, uint64_t script, uint32_t position)
+{
+	struct line_counter counter = { 0 };
+	struct v8_flat flat;
+	uint64_t source;
+
+	if (v8_heap_word(heap, script, heap->values[V8_SCRIPT_SOURCE], &source) < 0 ||
+	    v8_string_flat(heap, source, &flat) < 0 || position > flat.length ||
+	    position > MAX_SOURCE_CHARS)
+		return -ENOENT;
+	for (uint32_t start = 0; start < position; start += CHUNK_BYTES / 2) {
+		uint32_t rest = position - start;
+
+		if (count_chunk(heap, &flat, start, rest < CHUNK_BYTES / 2 ? rest : CHUNK_BYTES / 2,
+				&counter) < 0)
+			return -ENOENT;
+	}
+	return counter.nr_ends;
+}
+
+/* The same by Script.line_ends, an array of positions in ascending order. */
+static int64_t search_line_ends(const struct v8_heap *heap, uint64_t script, int32_t position)
+{
+	uint32_t low = 0, high;
+	uint64_t ends, end;
+
+	if (v8_heap_word(heap, script, heap->values[V8_SCRIPT_LINE_ENDS], &ends) < 0 ||
+	    !v8_heap_is(heap, ends, heap->values[V8_TYPE_FIXED_ARRAY]) ||
+	    v8_heap_length(heap, ends, &high) < 0 || high == 0)
+		return -ENOENT;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (v8_heap_element(heap, ends, middle, &end) < 0 || !v8_is_smi(end))
+			return -ENOENT;
+		if (v8_smi(end) < position)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Returns the number of lines before the script's first one, in its file. */
+static int32_t line_offset_of(const struct v8_heap *heap, uint64_t script)
+{
+	uint64_t word;
+
+	if (v8_heap_word(heap, script, heap->values[V8_SCRIPT_NAME] + LINE_OFFSET, &word) < 0 ||
+	    !v8_is_smi(word))
+		return 0;
+	return v8_smi(word);
+}
+
+uint32_t v8_script_line(const struct v8_heap *heap, uint64_t script, int32_t position)
+{
+	int64_t line;
+
+	if (position < 0)
+		return 0;
+	line = search_line_ends(heap, script, position);
+	if (line < 0)
+		line = search_source(heap, script, (uint32_t)position);
+	if (line < 0)
+		return 0;
+	line += (int64_t)line_offset_of(heap, script) + 1;
+	return line > 0 && line <= UINT32_MAX ? (uint32_t)line : 0;
+}
+
+int v8_script_name(const struct v8_heap *heap, uint64_t script, struct strbuf *out)
+{
+	size_t scheme_len = strlen(FILE_SCHEME), start = out->len;
+	uint64_t name;
+
+	int r = v8_heap_word(heap, script, heap->values[V8_SCRIPT_NAME], &name);
+	if (r < 0)
+		return r;
+	r = v8_string_append(heap, name, RUNTIME_FILE_MAX_BYTES, out);
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0 || out->len - start < scheme_len ||
+	    memcmp(out->data + start, FILE_SCHEME, scheme_len) != 0)
+		return r;
+	memmove(out->data + start, out->data + start + scheme_len, out->len - start - scheme_len);
+	strbuf_truncate(out, out->len - scheme_len);
+	return 0;
+}
