@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The loads of each runtime, and how much of them must be right."""
+
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass, field
+
+import host
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+LOADS = os.path.join(HERE, "loads")
+SHARES = {"rooted": 99, "chain": 99, "lines": 99, "named": 99, "complete": 50}
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """An installed runtime: the words that start it, and where its root directory is."""
+    kind: str       # as in --runtimes
+    name: str
+    command: tuple
+    root: str = "/"
+    environment: tuple = ()     # pairs
+
+    def start(self):
+        return (("chroot", self.root) if self.root != "/" else ()) + self.command
+
+
+@dataclass(frozen=True)
+class Case:
+    """A load with arguments. `threads`: the beginnings of the names of the threads that it tells of; (): all."""
+    name: str
+    program: tuple
+    arguments: tuple = ()
+    nr_processes: int = 1
+    threads: tuple = ()
+    least: dict = field(default_factory=dict)
+    oldest: tuple = ()      # the first version that can run it
+    options: tuple = ()     # of the runtime
+
+    def shares(self):
+        return {**SHARES, **self.least}
+
+
+def python(name, *arguments, program="load.py", **others):
+    return Case(name, (program,), arguments, **others)
+
+
+def script(name, *arguments, program="load.js", **others):
+    return Case(name, (program,), arguments, **others)
+
+
+def java(name, *arguments, program="Load", threads=("load-",), **others):
+    return Case(name, (program,), arguments, threads=threads, **others)
+
+
+CASES = {
+    "cpython": (
+        python("calls", "calls"),
+        python("threads", "threads"),
+        python("processes", "processes", nr_processes=3),
+        python("deep 400", "deep", "400"),
+        # Before 3.11, each call is two or three frames of the interpreter as well.
+        python("deep 1000", "deep", "1000", oldest=(3, 11)),
+        python("alternate 60", "alternate", "60"),
+        python("unicode", "unicode"),
+        python("tasks", "tasks"),
+        python("gil", "1", program="gil.py"),
+        python("gil threads", "3", program="gil.py"),
+        python("lines", program="lines.py"),
+    ),
+    "v8": (
+        script("calls", "calls"),
+        script("deep 400", "deep", "400"),
+        script("workers", "workers"),
+        script("async", "async", least={"rooted": 98}),
+        script("inlined", program="fib.js"),
+    ),
+    "hotspot": (
+        java("calls"),
+        java("deep 400", "400"),
+        java("calls, interpreted", options=("-Xint",)),
+        java("calls, C1", options=("-XX:TieredStopAtLevel=1",)),
+        java("virtual threads", program="VT", threads=("ForkJoinPool", "VirtualThread"), oldest=(21,)),
+    ),
+}
+
+
+def compile_java(directory):
+    """For the oldest version that a compiler can, and virtual threads for those that have them."""
+    host.require("javac")
+    sources = [f"{LOADS}/{name}.java" for name in ("Truth", "Load")]
+    host.run("javac", "-nowarn", "-Xlint:-options", "--release", "8", "-g", "-d", directory, *sources)
+    compilers = ["javac"] + [f"/usr/lib/jvm/{name}/bin/javac" for name in sorted(os.listdir("/usr/lib/jvm"))]
+    for compiler in filter(shutil.which, compilers):
+        try:
+            host.run(compiler, "--release", "21", "-g", "-cp", directory, "-d", directory, f"{LOADS}/VT.java")
+            return
+        except host.Failure:
+            pass
+
+
+class Scene:
+    """A directory for a runtime, inside its root, with the loads and what they write."""
+
+    def __init__(self, runtime):
+        self.runtime = runtime
+        parent = os.path.join(runtime.root, "tmp")
+        self.outside = tempfile.mkdtemp(prefix="flamelet-runtime-", dir=parent)
+        os.chmod(self.outside, 0o755)
+        shutil.copytree(LOADS, f"{self.outside}/loads")
+        if runtime.kind == "hotspot":
+            compile_java(f"{self.outside}/loads")
+        self.inside = "/" + os.path.relpath(self.outside, runtime.root)
+
+    def command(self, case, directory):
+        inside = f"{self.inside}/{directory}"
+        if self.runtime.kind == "hotspot":
+            program = ("-Xmx256m", "-cp", f"{self.inside}/loads", *case.options, *case.program)
+        else:
+            program = (*case.options, f"{self.inside}/loads/{case.program[0]}")
+        return [*self.runtime.start(), *program, inside, *case.arguments]
+
+    def close(self):
+        shutil.rmtree(self.outside, ignore_errors=True)

@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Records loads whose stacks are known, and prints for each how many of its samples are right.
+
+    check_load.py path/to/flamelet KIND [--program PATH] [--root DIRECTORY] [--case NAME]... [--hz HZ] [--seconds CPU]
+
+KIND is cpython, v8 or hotspot; PATH is the runtime, by default the one of this machine.
+
+The columns are shares of samples: *rooted*: from the first function of the process or thread on, with the outermost
+function of the load; *chain*: the functions are exactly those that the load told, in their order; *complete*: up to the
+function that is busy. *lines* is the share of right lines of functions that call another one, and *named* the share of
+frames with a name.
+
+Exit status 0: all shares are as large as they must be; 1: one is not; 77: it cannot run here."""
+
+import argparse
+import glob
+import json
+import os
+import shutil
+import signal
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+for folder in ("e2e/local", "e2e/symbols", "tests/conformance"):
+    sys.path.append(os.path.join(HERE, "../..", folder))
+
+# pylint: disable=wrong-import-position
+import cases
+import host
+import judge
+import recorder
+import recordings
+import schema
+
+INSTALLED = {"cpython": "/usr/bin/python3", "v8": "node", "hotspot": "java"}
+COLUMNS = ("rooted", "chain", "complete", "lines", "named")
+MIN_SAMPLES = 100
+START_SECONDS = 120
+
+
+class Load:
+    """A case at work. It has told its stacks once it is constructed."""
+
+    def __init__(self, scene, case):
+        self.case = case
+        self.directory = f"{scene.outside}/told"
+        shutil.rmtree(self.directory, ignore_errors=True)
+        os.mkdir(self.directory)
+        environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1", **dict(scene.runtime.environment))
+        self.process = host.Process(case.name, scene.command(case, "told"), f"{scene.outside}/log",
+                                    start_new_session=True, env=environment)
+        try:
+            self.told = self.wait_until_told()
+        except BaseException:
+            self.stop()
+            raise
+
+    def wait_until_told(self):
+        def told():
+            if not self.process.is_alive():
+                raise host.Failure(f"{self.case.name} ended: {self.process.log()[-1000:]}")
+            paths = glob.glob(f"{self.directory}/*.json")
+            return paths if len(paths) == self.case.nr_processes else None
+
+        return host.wait_until(f"{self.case.name} tells its stacks", told, START_SECONDS)
+
+    def pids(self):
+        return [int(os.path.basename(path).partition(".")[0]) for path in self.told]
+
+    def read(self):
+        """(version, judge.Truth)"""
+        documents = [json.loads(host.read_text(path)) for path in self.told]
+        chains = [chain for document in documents for chain in document["chains"]]
+        return documents[0]["version"], judge.Truth(chains)
+
+    def stop(self):
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.process.finish(first=signal.SIGKILL)
+
+
+def record(binary, load, hz, seconds, path):
+    """Records until the processes together have used that much CPU time."""
+    pids = load.pids()
+    command = [binary, "record", "-F", str(hz), "-d", "0", "-p", ",".join(map(str, pids)), "-o", path]
+    recording = recorder.start(command, f"{path}.log")
+    end = sum(map(host.cpu_seconds, pids)) + seconds
+    try:
+        host.wait_until("the work is done", lambda: sum(map(host.cpu_seconds, pids)) >= end, START_SECONDS)
+    finally:
+        recorder.stop(recording)
+    return recordings.read(path, schema.pprof().Profile)
+
+
+def is_judged(sample, case, threads):
+    """A JVM's and V8's threads that run no code of the load are left out."""
+    if case.threads:
+        return str(sample.labels.get("thread", "")).startswith(case.threads)
+    return sample.labels.get("tid") in threads
+
+
+def judged_samples(samples, runtime, case):
+    busy = {sample.labels.get("tid") for sample in samples
+            if runtime.kind == "cpython" or judge.frames_of(sample)
+            or sample.labels.get("tid") == sample.labels.get("pid")}
+    return [sample for sample in samples if sample.locations and is_judged(sample, case, busy)]
+
+
+def check_case(options, scene, case):
+    load = Load(scene, case)
+    try:
+        version, truth = load.read()
+        path = options.keep and f"{options.keep}/{case.name}.pb.gz" or f"{scene.outside}/a.pb.gz"
+        samples = record(options.binary, load, options.hz, options.seconds, path)
+    finally:
+        load.stop()
+    verdict = judge.judge(judged_samples(samples, scene.runtime, case), truth, scene.runtime.kind)
+    shares = verdict.shares()
+    print(f"{scene.runtime.name:<24} {version:<12} {case.name:<20} {verdict.counts['samples']:>7} "
+          + " ".join(f"{shares[column]:>8.2f}" for column in COLUMNS), flush=True)
+    faults = judge.faults(verdict, case.shares())
+    if verdict.counts["samples"] < MIN_SAMPLES:
+        faults.append(f"only {verdict.counts['samples']} samples")
+    if faults or options.verbose:
+        print(f"    roots: {verdict.roots.most_common(4)}")
+        for text, count in verdict.faulty.most_common(judge.NR_EXAMPLES):
+            print(f"    {count} samples: {text}", flush=True)
+    return [f"{scene.runtime.name} {version}, {case.name}: {fault}" for fault in faults]
+
+
+def version_of(runtime):
+    """(major, minor), by the words that such programs print."""
+    flag = "-version" if runtime.kind == "hotspot" else "--version"
+    text = host.run(*runtime.start(), flag, env=dict(os.environ, **dict(runtime.environment)))
+    words = text.replace('"', " ").replace("v", " ").replace("-", " ").split()
+    number = next(word for word in words if word[0].isdigit() and "." in word)
+    return tuple(int(part) for part in number.split(".")[:2] if part.isdigit())
+
+
+def check_runtime(options, runtime):
+    """Runs the cases that this version can run."""
+    version = version_of(runtime)
+    scene = cases.Scene(runtime)
+    faults = []
+    try:
+        for case in cases.CASES[runtime.kind]:
+            if version >= case.oldest and (not options.case or case.name in options.case):
+                faults += check_case(options, scene, case)
+    finally:
+        scene.close()
+    return faults
+
+
+def print_head():
+    print(f"{'runtime':<24} {'version':<12} {'load':<20} {'samples':>7} "
+          + " ".join(f"{column:>8}" for column in COLUMNS), flush=True)
+
+
+def add_options(parser):
+    parser.add_argument("--case", action="append")
+    parser.add_argument("--hz", type=int, default=199)
+    parser.add_argument("--seconds", type=float, default=2.0, help="of CPU time that each load is recorded for")
+    parser.add_argument("--keep", metavar="DIRECTORY", help="keep the recordings there")
+    parser.add_argument("--verbose", action="store_true")
+
+
+def check(options):
+    schema.skip_unless_available()
+    program = options.program or INSTALLED[options.kind]
+    if options.root == "/":
+        host.require(program)
+    print_head()
+    return check_runtime(options, cases.Runtime(options.kind, os.path.basename(program), (program,), options.root))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("binary", type=os.path.abspath)
+    parser.add_argument("kind", choices=cases.CASES)
+    parser.add_argument("--program")
+    parser.add_argument("--root", default="/")
+    add_options(parser)
+    return host.judge(check, parser.parse_args())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compares the samples of a load with what the load itself told of its stacks (loads/truth.py).
+
+A sample is right if its frames of the runtime, from the outermost one on, are the outer part of a chain that was told.
+Frames of the runtime's own library may follow: the load told no chains that end there. The line of a frame is judged if
+it is in the load's source and calls a frame that was told; any other line may be right as well."""
+
+import collections
+import os
+import re
+from dataclasses import dataclass, field
+
+KERNEL = "[kernel.kallsyms]"
+TOO_DEEP = "too deep"
+NR_EXAMPLES = 3
+
+# Frames that the runtime itself does not tell of.
+HIDDEN = re.compile(r"\$\$Lambda|LambdaForm|^java\.lang\.invoke\.|^jdk\.internal\.vm\.|^<interpreter trampoline>$")
+ANONYMOUS = re.compile(r"[(<\[]?anonymous[)>\]]?$")
+LOADS = ("load.py", "gil.py", "lines.py", "far.py", "load.js", "fib.js", "Load.java", "VT.java")
+SOURCES = (".py", ".js", ".mjs", ".cjs", ".java", "<string>")
+INTERNAL = ("<frozen ", "node:", "internal/")
+
+
+@dataclass(frozen=True)
+class Frame:
+    name: str
+    file: str       # without its directory
+    line: int
+
+
+@dataclass
+class Node:
+    """A call in the tree of all chains."""
+    frame: Frame
+    last_line: int = 0
+    is_end: bool = False
+    calls: dict = field(default_factory=dict)   # Frame: Node
+
+    def add(self, chain):
+        node = self
+        for told in chain:
+            frame = Frame(told["name"], os.path.basename(told["file"]), told["line"])
+            node = node.calls.setdefault(frame, Node(frame, told["last_line"]))
+        node.is_end = True
+
+    def below(self):
+        pending = [self]
+        while pending:
+            node = pending.pop()
+            yield node
+            pending.extend(node.calls.values())
+
+
+class Truth:
+    """The chains of all processes of a load."""
+
+    def __init__(self, chains):
+        self.root = Node(Frame("", "", 0))
+        for chain in chains:
+            self.root.add(chain)
+        self.nodes = list(self.root.below())
+
+
+def is_library(frame):
+    return frame.file not in LOADS
+
+
+def short(name):
+    """Of a function in JavaScript, the part that all its names have: "get size", "Shape.size"."""
+    return re.split(r"[. ]", name)[-1]
+
+
+def same_name(told, found, runtime):
+    if runtime != "v8":
+        return told == found.partition("(")[0]
+    return not told or ANONYMOUS.search(found) or short(told) == short(found)
+
+
+def matches(told, found, runtime):
+    same_file = not told.file or not found.file or told.file == found.file
+    return same_file and same_name(told.name, found.name, runtime)
+
+
+def is_of_runtime(location):
+    """Code of a runtime has a source file of its language, or no file of machine code."""
+    files = [line.filename for line in location.lines]
+    if any(file.endswith(SOURCES) or file.startswith(INTERNAL) for file in files):
+        return True
+    return location.file not in ("", KERNEL, "[vdso]") and not location.file.startswith("/")
+
+
+def frames_of(sample):
+    """The frames of the runtime in a sample, outermost first."""
+    frames = []
+    for location in reversed(sample.locations):
+        if is_of_runtime(location):
+            frames += [Frame(line.name, os.path.basename(line.filename), line.line)
+                       for line in reversed(location.lines)]
+    return [frame for frame in frames if not HIDDEN.search(frame.name)]
+
+
+@dataclass
+class Match:
+    """How far a sample follows a chain."""
+    nr_frames: int = 0
+    nr_lines: int = 0       # that are judged
+    nr_wrong_lines: int = 0
+    is_complete: bool = False
+    is_right: bool = False
+
+
+def begin(truth, frames, runtime, is_cut):
+    """(the frames from the outermost known one on, the nodes that it may be). A JVM and Node run code of their own before
+    the load's that their stack traces do not show; where a stack was cut, its outermost frame may be any."""
+    first = truth.nodes[1:] if is_cut else truth.root.calls.values()
+    for skipped, frame in enumerate(frames):
+        found = [node for node in first if matches(node.frame, frame, runtime)]
+        if found or runtime == "cpython" or not is_library(frame):
+            return frames[skipped:], found
+    return [], []
+
+
+def follow(truth, frames, runtime, is_cut=False):
+    """Walks down the tree, along all chains that have these names; the one with the fewest wrong lines counts."""
+    frames, nodes = begin(truth, frames, runtime, is_cut)
+    states = {id(node): (node, 0) for node in nodes}
+    match = Match(nr_frames=1 if states else 0)
+    for caller, callee in zip(frames, frames[1:]):
+        following = {}
+        for node, nr_wrong in states.values():
+            nr_wrong += not is_library(caller) and node.frame.line != caller.line
+            for called in node.calls.values():
+                if matches(called.frame, callee, runtime):
+                    known = following.get(id(called), (called, nr_wrong))
+                    following[id(called)] = (called, min(nr_wrong, known[1]))
+        if not following:
+            break
+        states = following
+        match.nr_frames += 1
+        match.nr_lines += not is_library(caller)
+    match.nr_wrong_lines = min((nr_wrong for _, nr_wrong in states.values()), default=0)
+    match.is_complete = any(node.is_end for node, _ in states.values())
+    match.is_right = match.nr_frames > 0 and all(is_library(frame) for frame in frames[match.nr_frames:])
+    return match
+
+
+def stop_of(sample):
+    """Why a stack ends before its native root; "" if it does not."""
+    last = sample.locations[-1]
+    if is_of_runtime(last):
+        return "no native root"
+    return last.lines[0].name if last.file == "" and last.lines else ""
+
+
+class Verdict:
+    """Counts of samples, of lines and of frames."""
+
+    def __init__(self):
+        self.counts = collections.Counter()
+        self.roots = collections.Counter()
+        self.faulty = collections.Counter()
+
+    def share(self, part, whole):
+        return 100 * self.counts[part] / self.counts[whole] if self.counts[whole] else 0.0
+
+    def shares(self):
+        return {"rooted": self.share("rooted", "samples"), "chain": self.share("right", "samples"),
+                "complete": self.share("complete", "samples"), "lines": self.share("right lines", "lines"),
+                "named": self.share("named", "frames")}
+
+    def add(self, sample, truth, runtime):
+        frames, stop = frames_of(sample), stop_of(sample)
+        match = follow(truth, frames, runtime, TOO_DEEP in stop)
+        named = sum(not frame.name.startswith("[") for frame in frames)
+        is_rooted = match.nr_frames > 0 and (not stop or "continuation" in stop)
+        for key, value in (("samples", 1), ("rooted", is_rooted), ("right", match.is_right),
+                           ("complete", match.is_complete), ("lines", match.nr_lines), ("named", named),
+                           ("right lines", match.nr_lines - match.nr_wrong_lines), ("frames", len(frames))):
+            self.counts[key] += value * sample.count
+        self.roots[stop or sample.locations[-1].lines[0].name] += sample.count
+        if not match.is_right or match.nr_wrong_lines or not is_rooted:
+            self.faulty[describe(frames, match, stop)] += sample.count
+
+
+def describe(frames, match, stop):
+    shown = [f"{frame.name}:{frame.line}" for frame in frames]
+    if len(shown) > 24:
+        shown = shown[:12] + ["..."] + shown[-12:]
+    return (f"{match.nr_frames} of {len(frames)} frames follow, {match.nr_wrong_lines} wrong lines, "
+            f"{stop or 'rooted'}: {' > '.join(shown)}")
+
+
+def judge(samples, truth, runtime):
+    verdict = Verdict()
+    for sample in samples:
+        verdict.add(sample, truth, runtime)
+    return verdict
+
+
+def faults(verdict, least):
+    shares = verdict.shares()
+    return [f"{key} {shares[key]:.2f} %, not {share:g} %" for key, share in least.items() if shares[key] < share]
