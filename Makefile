@@ -19,7 +19,7 @@ build = cmake --preset $(1) $(if $(wildcard $(2)/CMakeCache.txt),,$(ninja)) >/de
 optimized = cmake --preset release -DFLAMELET_TESTS=ON $(if $(wildcard build/CMakeCache.txt),,$(ninja)) >/dev/null && \
 	cmake --build build -j $(JOBS) --target $(1)
 
-.PHONY: all deps demo test test-kernels check bench soak fuzz e2e cluster image clean help
+.PHONY: all deps demo test test-kernels test-runtimes check bench soak fuzz e2e cluster image clean help
 
 all: ## build build/flamelet (optimized, with debug information)
 	$(call build,release,build)
@@ -46,6 +46,11 @@ ifdef ARM64
 	$(call build,arm64,build-arm64,arm64_guest)
 	ctest --test-dir build-arm64 --verbose -L '^kernels$$'
 endif
+
+test-runtimes: ## record programs in many versions of Python, Node and Java whose stacks are known; downloads 1 GB the first time (root)
+	@cmake/install-packages.sh build test
+	$(call build,release,build)
+	/usr/bin/python3 -B tests/runtime/matrix.py build/flamelet
 
 check: ## both compilers, unit tests under ASan and UBSan, lint, clang-tidy
 	@cmake/install-packages.sh -c build test check
@@ -83,4 +88,4 @@ clean: ## remove everything that was built
 	rm -rf build build-dev build-asan build-tsan build-clang build-fuzz build-arm64 flamelet-demo.svg
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -104,7 +104,7 @@ def is_judged(sample, case, threads):
 
 def judged_samples(samples, runtime, case):
     busy = {sample.labels.get("tid") for sample in samples
-            if runtime.kind == "cpython" or judge.frames_of(sample)
+            if runtime.kind == "cpython" or judge.frames_of(sample, runtime.kind)
             or sample.labels.get("tid") == sample.labels.get("pid")}
     return [sample for sample in samples if sample.locations and is_judged(sample, case, busy)]
 

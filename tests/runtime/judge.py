@@ -14,7 +14,6 @@ KERNEL = "[kernel.kallsyms]"
 TOO_DEEP = "too deep"
 NR_EXAMPLES = 3
 
-# Frames that the runtime itself does not tell of.
 HIDDEN = re.compile(r"\$\$Lambda|LambdaForm|^java\.lang\.invoke\.|^jdk\.internal\.vm\.|^<interpreter trampoline>$")
 ANONYMOUS = re.compile(r"[(<\[]?anonymous[)>\]]?$")
 LOADS = ("load.py", "gil.py", "lines.py", "far.py", "load.js", "fib.js", "Load.java", "VT.java")
@@ -62,8 +61,19 @@ class Truth:
         self.nodes = list(self.root.below())
 
 
+def is_nameless(frame):
+    """A place that the profiler could not name: "[anon]"."""
+    return frame.name.startswith("[") and not frame.file
+
+
 def is_library(frame):
-    return frame.file not in LOADS
+    return frame.file not in LOADS and not is_nameless(frame)
+
+
+def is_hidden(frame, runtime):
+    """Frames that the runtime itself does not tell of: a JVM's own classes of lambdas, and its stubs."""
+    is_stub = runtime == "hotspot" and not frame.file and not is_nameless(frame) and not re.fullmatch(r"[^ ]+\.[^ .]+(\(.*)?", frame.name)
+    return is_stub or HIDDEN.search(frame.name)
 
 
 def short(name):
@@ -78,8 +88,9 @@ def same_name(told, found, runtime):
 
 
 def matches(told, found, runtime):
-    same_file = not told.file or not found.file or told.file == found.file
-    return same_file and same_name(told.name, found.name, runtime)
+    if is_nameless(found) or (told.file and found.file and told.file != found.file):
+        return False
+    return same_name(told.name, found.name, runtime)
 
 
 def is_of_runtime(location):
@@ -90,14 +101,14 @@ def is_of_runtime(location):
     return location.file not in ("", KERNEL, "[vdso]") and not location.file.startswith("/")
 
 
-def frames_of(sample):
+def frames_of(sample, runtime):
     """The frames of the runtime in a sample, outermost first."""
     frames = []
     for location in reversed(sample.locations):
         if is_of_runtime(location):
             frames += [Frame(line.name, os.path.basename(line.filename), line.line)
                        for line in reversed(location.lines)]
-    return [frame for frame in frames if not HIDDEN.search(frame.name)]
+    return [frame for frame in frames if not is_hidden(frame, runtime)]
 
 
 @dataclass
@@ -170,9 +181,9 @@ class Verdict:
                 "named": self.share("named", "frames")}
 
     def add(self, sample, truth, runtime):
-        frames, stop = frames_of(sample), stop_of(sample)
+        frames, stop = frames_of(sample, runtime), stop_of(sample)
         match = follow(truth, frames, runtime, TOO_DEEP in stop)
-        named = sum(not frame.name.startswith("[") for frame in frames)
+        named = sum(not is_nameless(frame) for frame in frames)
         is_rooted = match.nr_frames > 0 and (not stop or "continuation" in stop)
         for key, value in (("samples", 1), ("rooted", is_rooted), ("right", match.is_right),
                            ("complete", match.is_complete), ("lines", match.nr_lines), ("named", named),

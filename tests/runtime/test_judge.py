@@ -57,6 +57,8 @@ def sample(*locations):
 
 START = native("_start")
 MODULE = frame("<module>", "load.py", 9)
+NAMELESS = Location("[anon]", 0, (Line("[anon]", "", "", 0, 0),))
+STUB = Location("[anon]", 0, (Line("StubRoutines (1)", "", "", 0, 0),))
 WORK = frame("work", "load.py", 3)
 
 # What it is, the truth, the runtime, the sample, the columns that are below 100 %.
@@ -76,8 +78,10 @@ STACKS = (
      "chain complete lines"),
     ("no frame of the runtime", PYTHON, "cpython", (START, native("_PyEval_EvalFrameDefault")),
      "rooted chain complete lines named"),
-    ("a nameless frame", PYTHON, "cpython", (START, MODULE, frame("[unknown]", "load.py", 7), WORK),
-     "chain complete lines named"),
+    ("a nameless frame", PYTHON, "cpython", (START, MODULE, NAMELESS, WORK), "chain complete lines named"),
+    ("nameless frames alone", NODE, "v8", (START, NAMELESS, NAMELESS), "rooted chain complete lines named"),
+    ("a stub of the JVM", JVM, "hotspot", (START, frame("java.lang.Thread.run", "Thread.java", 5), STUB,
+                                           frame("Load.main", "Load.java", 8), frame("Load.work", "Load.java", 3)), ""),
     ("no native root", PYTHON, "cpython", (MODULE, frame("main", "load.py", 7), WORK), "rooted"),
     ("a stack that ends early", PYTHON, "cpython", (stop("[stack unreadable]"), MODULE,
                                                     frame("main", "load.py", 7), WORK), "rooted"),

