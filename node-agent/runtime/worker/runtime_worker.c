@@ -9,7 +9,10 @@
 #define MAX_FRAME_BYTES ((size_t)256 << 10) /* RUNTIME_MAX_LINES lines with the longest texts */
 
 /* The runtimes that are known, by kind. */
-static const struct runtime_ops *known_runtimes[RUNTIME_NR_KINDS];
+static const struct runtime_ops *known_runtimes[RUNTIME_NR_KINDS] = {
+	[RUNTIME_CPYTHON] = &cpython_runtime,
+	[RUNTIME_HOTSPOT] = &hotspot_runtime,
+};
 
 static void add_segments(const struct elf_reader *reader, struct runtime_file_answer *answer)
 {
