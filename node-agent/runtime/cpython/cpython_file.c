@@ -57,7 +57,7 @@ static int read_version(const struct elf_exports *exports, uint32_t *ret_version
 		r = elf_exports_read(exports, constant.address, &version, sizeof(version));
 	if (r == 0)
 		*ret_version = version & VERSION_BITS;
-	return r;
+	return r == -ENOENT ? 0 : r;
 }
 
 static int read_debug_offsets(const struct elf_exports *exports, struct runtime_file *file)
