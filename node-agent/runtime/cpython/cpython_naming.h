@@ -20,7 +20,7 @@ enum cpython_naming {
 	CPYTHON_NAMING_BYTES_SIZE, /* PyVarObject.ob_size of a bytes object, or of any other one */
 	CPYTHON_NAMING_BYTES_DATA, /* PyBytesObject.ob_sval */
 	CPYTHON_NAMING_BYTECODE, /* PyCodeObject.co_code_adaptive; only used with the next one */
-	CPYTHON_NAMING_TLBC, /* PyCodeObject.co_tlbc; 0: none, there is one without a GIL from 3.14 on */
+	CPYTHON_NAMING_TLBC, /* PyCodeObject.co_tlbc; 0: none, as in builds with a GIL */
 	CPYTHON_NAMING_NR,
 };
 
