@@ -100,7 +100,8 @@ static __always_inline __u64 raw_word(const struct python_chain *chain, __u16 of
 	return chain->raw[offset / 8 % PYTHON_FRAME_MAX_WORDS];
 }
 
-/* Returns the position in the bytecode, in code units. Before the first instruction it is 0. */
+/* Returns the position in the bytecode, in code units: negative before the first instruction, and
+ * in a copy of the bytecode that a thread of a free-threaded build has. */
 static __always_inline __u64 find_position(const struct python_chain *chain, __u64 code)
 {
 	const struct cpython_layout *layout = &chain->layout;
@@ -108,12 +109,10 @@ static __always_inline __u64 find_position(const struct python_chain *chain, __u
 	__u64 bytecode = code + layout->bytecode;
 
 	if (layout->instr_kind == CPYTHON_INSTR_POINTER)
-		return word < bytecode ? 0 : (word - bytecode) / 2;
+		return (__u64)((__s64)(word - bytecode) >> 1);
 	/* An int, which may be the upper half of the word. */
-	word = layout->instr & 4 ? word >> 32 : word & 0xffffffff;
-	if (word >> 31)
-		return 0;
-	return layout->instr_kind == CPYTHON_INSTR_BYTES ? word / 2 : word;
+	word = (__u64)((__s64)(layout->instr & 4 ? word : word << 32) >> 32);
+	return layout->instr_kind == CPYTHON_INSTR_BYTES ? (__u64)((__s64)word >> 1) : word;
 }
 
 /* Appends the frame that was read to the segment. The check of a code object that cannot be read
@@ -121,14 +120,16 @@ static __always_inline __u64 find_position(const struct python_chain *chain, __u
 static __always_inline void keep_frame(struct python_chain *chain)
 {
 	__u64 code = raw_word(chain, chain->layout.code) & ~CODE_TAG_BITS;
+	__u64 check[RUNTIME_CHECK_WORDS];
 	__u32 n = chain->nr_words;
-	__u64 bytes = 0;
+	__u16 sum = 0;
 
 	if (n > PYTHON_SEGMENT_MAX_WORDS - 2)
 		return;
-	(void)read_word(code + chain->layout.check, &bytes);
-	chain->words[n] = RUNTIME_TAG(RUNTIME_FRAME_CPYTHON, runtime_check(bytes),
-				      find_position(chain, code));
+	if (bpf_probe_read_user(check, sizeof(check), (const void *)(code + chain->layout.check)) ==
+	    0)
+		sum = runtime_check_words(check);
+	chain->words[n] = RUNTIME_TAG(RUNTIME_FRAME_CPYTHON, sum, find_position(chain, code));
 	chain->words[n + 1] = code;
 	chain->nr_words = n + 2;
 }

@@ -38,19 +38,19 @@ enum runtime_kind {
 };
 
 /* X(NAME, nr_words): the words behind the tag */
-#define RUNTIME_FRAMES(X)                                                                          \
-	/* position: code units from the start of the bytecode; word: the code object */           \
-	X(CPYTHON, 1)                                                                              \
-	/* position: bytecode index; word: the Method */                                           \
-	X(JVM_INTERPRETED, 1)                                                                      \
-	/* position: bytes from the start of the code; word: the nmethod or other CodeBlob */      \
-	X(JVM_COMPILED, 1)                                                                         \
-	/* position: offset in the bytecode; word: the SharedFunctionInfo */                       \
-	X(V8_BYTECODE, 1)                                                                          \
+#define RUNTIME_FRAMES(X)                                                                            \
+	/* position: code units from the start of the bytecode; word: the code object */             \
+	X(CPYTHON, 1)                                                                                \
+	/* position: bytecode index; word: the Method */                                             \
+	X(JVM_INTERPRETED, 1)                                                                        \
+	/* position: bytes from the start of the code; word: the nmethod or other CodeBlob */        \
+	X(JVM_COMPILED, 1)                                                                           \
+	/* position: offset in the bytecode; word: the SharedFunctionInfo */                         \
+	X(V8_BYTECODE, 1)                                                                            \
 	/* words: the return address, or one byte behind the start of an interrupted instruction;  \
-	 * the SharedFunctionInfo */                                                               \
-	X(V8_CODE, 2)                                                                              \
-	/* position: enum runtime_mark */                                                          \
+	 * the SharedFunctionInfo */ \
+	X(V8_CODE, 2)                                                                                \
+	/* position: enum runtime_mark */                                                            \
 	X(MARK, 0)
 
 enum runtime_frame {
@@ -107,6 +107,19 @@ static inline __u16 runtime_check(__u64 bytes)
 {
 	bytes ^= bytes >> 32;
 	return (__u16)(bytes ^ bytes >> 16);
+}
+
+#define RUNTIME_CHECK_WORDS 8
+
+/* The same of more bytes: an object that took the place of another one, and is like it, still has
+ * other pointers. */
+static inline __u16 runtime_check_words(const __u64 *words)
+{
+	__u64 sum = 0;
+
+	for (int i = 0; i < RUNTIME_CHECK_WORDS; i++)
+		sum = (sum ^ words[i]) * 0x9e3779b97f4a7c15ULL;
+	return runtime_check(sum);
 }
 
 #define RUNTIME_LAYOUT_BYTES 64

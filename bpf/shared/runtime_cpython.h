@@ -51,7 +51,7 @@ struct cpython_layout {
 	__u16 previous;
 	__u16 instr; /* f_lasti, prev_instr, instr_ptr */
 	__u16 owner; /* or is_entry */
-	__u16 check; /* PyCodeObject.co_firstlineno: 8 bytes from here make the check */
+	__u16 check; /* PyCodeObject.co_firstlineno: RUNTIME_CHECK_WORDS from here make the check */
 	__u16 bytecode; /* PyCodeObject.co_code_adaptive */
 	/* The part of a frame that is read at once, with the four fields above; at most 120. */
 	__u16 frame_bytes;

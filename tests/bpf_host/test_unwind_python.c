@@ -28,7 +28,7 @@
 #define OWNER_SHIM 3
 
 /* The words that stand for code i at a code unit. */
-#define CHECK(i) runtime_check(7000 + (i))
+#define CHECK(i) runtime_check_words((const __u64[RUNTIME_CHECK_WORDS]){ 7000 + (i) })
 #define TAG(i, unit) RUNTIME_TAG(RUNTIME_FRAME_CPYTHON, CHECK(i), unit)
 #define MARK(mark) RUNTIME_TAG(RUNTIME_FRAME_MARK, 0, RUNTIME_MARK_##mark)
 
@@ -317,7 +317,9 @@ static void a_cframe_tells_the_eval_loop_of_3_11(void **state)
 	struct cpython_layout layout = by_shim;
 	uint64_t words[64], *end = words;
 	struct frame entry = { .code = CODE(1), .previous = FRAME(2), .owner = 1 };
-	const struct frame root = { .code = CODE(2), .owner = 1 };
+	const struct frame root = { .code = CODE(2),
+				    .instr = CODE(2) + by_shim.bytecode,
+				    .owner = 1 };
 	struct thread_state tstate = { { 0 } };
 	const uint64_t place = TSTATE;
 

@@ -44,11 +44,12 @@ static void make_naming(const struct head *head, uint64_t *naming)
 
 static void fit_check(struct process_memory *memory, const uint64_t *naming, uint64_t *words)
 {
-	uint64_t bytes;
+	__u64 checked[RUNTIME_CHECK_WORDS];
 
-	if (process_memory_read_u64(memory, (words[1] & ~7ULL) + naming[CPYTHON_NAMING_CHECK],
-				    &bytes) == 0)
-		words[0] = RUNTIME_TAG(RUNTIME_FRAME_CPYTHON, runtime_check(bytes), words[0]);
+	if (process_memory_read(memory, (words[1] & ~7ULL) + naming[CPYTHON_NAMING_CHECK], checked,
+				sizeof(checked)) == 0)
+		words[0] = RUNTIME_TAG(RUNTIME_FRAME_CPYTHON, runtime_check_words(checked),
+				       words[0]);
 }
 
 static void check_frame(const struct strbuf *out, bool is_named)

@@ -10,6 +10,7 @@
 #include "runtime/cpython/cpython_text.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 #define CHAR_MAX_BYTES 4
 #define POINTER_TAG_BITS 7ULL /* of a _PyStackRef */
@@ -17,7 +18,7 @@
 
 /* What is read of a code object. */
 struct code {
-	uint64_t check;
+	__u64 checked[RUNTIME_CHECK_WORDS]; /* what the check is made from */
 	uint64_t name;
 	uint64_t filename;
 	uint64_t table;
@@ -35,7 +36,7 @@ static int take_fields(const struct cpython_object *object, const uint64_t *nami
 		void *to;
 		size_t len;
 	} fields[] = {
-		{ naming[CPYTHON_NAMING_CHECK], &ret_code->check, sizeof(ret_code->check) },
+		{ naming[CPYTHON_NAMING_CHECK], ret_code->checked, sizeof(ret_code->checked) },
 		{ name, &ret_code->name, sizeof(ret_code->name) },
 		{ naming[CPYTHON_NAMING_FILENAME], &ret_code->filename,
 		  sizeof(ret_code->filename) },
@@ -84,8 +85,8 @@ static int read_code(struct process_memory *memory, const uint64_t *naming, uint
 
 static bool is_equal(const struct code *a, const struct code *b)
 {
-	return a->check == b->check && a->name == b->name && a->filename == b->filename &&
-	       a->table == b->table && a->first_line == b->first_line;
+	return memcmp(a->checked, b->checked, sizeof(a->checked)) == 0 && a->name == b->name &&
+	       a->filename == b->filename && a->table == b->table && a->first_line == b->first_line;
 }
 
 /* The unwinder sends 0 if it could not read the code object, whose page was not in memory then. */
@@ -93,7 +94,7 @@ static bool has_check(const struct code *code, uint64_t tag)
 {
 	uint16_t check = RUNTIME_TAG_CHECK(tag);
 
-	return check == 0 || check == runtime_check(code->check);
+	return check == 0 || check == runtime_check_words(code->checked);
 }
 
 /* A position is negative before the first instruction, and may be in a copy of the bytecode. */

@@ -6,7 +6,7 @@
 
 enum cpython_naming {
 	CPYTHON_NAMING_LINES, /* enum cpython_lines */
-	CPYTHON_NAMING_CHECK, /* the check of a tag is made from 8 bytes at this offset */
+	CPYTHON_NAMING_CHECK, /* the check of a tag is made from RUNTIME_CHECK_WORDS here */
 	CPYTHON_NAMING_CODE_BYTES, /* the part of a code object that is read at once */
 	CPYTHON_NAMING_FILENAME, /* PyCodeObject.co_filename and so on */
 	CPYTHON_NAMING_NAME,

@@ -13,7 +13,6 @@
 
 #include <stdio.h>
 
-#define BYTES_OF_CHECK 8
 #define MAX_FRAME_BYTES 120 /* as cpython_layout.frame_bytes */
 
 _Static_assert(CPYTHON_NAMING_NR <= RUNTIME_NAMING_VALUES, "naming fits into struct runtime_found");
@@ -60,10 +59,12 @@ static uint64_t count_code_bytes(const uint64_t *values)
 	for (size_t i = 0; i < array_len(code_fields); i++) {
 		uint64_t offset = values[code_fields[i]];
 
-		if (offset != CPYTHON_NONE && offset + BYTES_OF_CHECK > len)
-			len = offset + BYTES_OF_CHECK;
+		if (offset != CPYTHON_NONE && offset + sizeof(uint64_t) > len)
+			len = offset + sizeof(uint64_t);
 	}
-	return len;
+	uint64_t check_end = values[CPYTHON_OFFSET_CODE_FIRSTLINENO] +
+			     RUNTIME_CHECK_WORDS * sizeof(uint64_t);
+	return len > check_end ? len : check_end;
 }
 
 static uint64_t or_zero(uint64_t offset)

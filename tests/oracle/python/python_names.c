@@ -90,15 +90,17 @@ static int name_frame(struct process_memory *memory, const uint64_t *naming,
 		      const struct head *head, struct strbuf *out)
 {
 	struct frame_writer writer = { .out = out };
-	uint64_t check;
+	__u64 checked[RUNTIME_CHECK_WORDS];
 
 	strbuf_clear(out);
 	frame_writer_begin(&writer);
-	int r = process_memory_read_u64(memory, head->code + naming[CPYTHON_NAMING_CHECK], &check);
+	int r = process_memory_read(memory, head->code + naming[CPYTHON_NAMING_CHECK], checked,
+				    sizeof(checked));
 	if (r < 0)
 		return r;
 	const uint64_t words[] = {
-		RUNTIME_TAG(RUNTIME_FRAME_CPYTHON, runtime_check(check), (uint64_t)head->position),
+		RUNTIME_TAG(RUNTIME_FRAME_CPYTHON, runtime_check_words(checked),
+			    (uint64_t)head->position),
 		head->code,
 	};
 	uint64_t start_ns = clock_mono_ns();

@@ -97,11 +97,11 @@ uint64_t cpython_memory_put_code(struct cpython_memory *objects,
 
 uint16_t cpython_memory_check(struct cpython_memory *objects, uint64_t code)
 {
-	uint64_t bytes;
+	__u64 words[RUNTIME_CHECK_WORDS];
 
-	assert_int_equal(process_memory_read_u64(&objects->memory,
-						 code + objects->naming[CPYTHON_NAMING_CHECK],
-						 &bytes),
+	assert_int_equal(process_memory_read(&objects->memory,
+					     code + objects->naming[CPYTHON_NAMING_CHECK], words,
+					     sizeof(words)),
 			 0);
-	return runtime_check(bytes);
+	return runtime_check_words(words);
 }
