@@ -13,7 +13,6 @@ import os
 import struct
 import subprocess
 import sys
-import sysconfig
 import types
 
 from code_lines import MIN_VERSION, codes, lines_of
@@ -122,10 +121,8 @@ def main():
     all_codes = list({id(c): c for top in (*of_library(), *difficult()) for c in codes(top)}.values())
     content = b"".join(records(all_codes))
     let_children_read_memory()
-    is_free_threaded = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
     print(f"Python {sys.version.split()[0]}, {len(all_codes)} code objects", flush=True)
-    command = [sys.argv[1], str(os.getpid()), str(sys.version_info[1]), "free-threaded" if is_free_threaded else "gil"]
-    sys.exit(subprocess.run(command, input=content, check=False).returncode)
+    sys.exit(subprocess.run([sys.argv[1], str(os.getpid())], input=content, check=False).returncode)
 
 
 main()

@@ -2,13 +2,13 @@
 /* Names code objects of a process, and says which of the names, files and lines are wrong. Exits
  * with 1 if any is. See compare_names.py, which is that process.
  *
- *	python_names PID MINOR_VERSION gil|free-threaded < FRAMES */
+ *	python_names PID < FRAMES */
+#include "found_naming.h"
+
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/parse.h"
 #include "bpf/shared/runtime.h"
-#include "runtime/cpython/cpython_name.h"
-#include "tests/unit/support/cpython_naming_table.h"
+#include "runtime/cpython/cpython_naming.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -19,8 +19,6 @@
 #define MAX_BYTES ((size_t)1 << 20)
 #define QUOTA_BYTES ((uint64_t)1 << 40)
 #define MAX_SHOWN 20
-/* PyObject has 32 bytes instead of 16 without a GIL, which moves all that follows. */
-#define FREE_THREADED_SHIFT 16
 
 /* One frame; its name and its file follow. */
 struct head {
@@ -37,22 +35,6 @@ static struct {
 	uint64_t nr_wrong;
 	uint64_t time_ns;
 } counts;
-
-static void shift(uint64_t *naming)
-{
-	static const enum cpython_naming fields[] = {
-		CPYTHON_NAMING_CHECK,	      CPYTHON_NAMING_CODE_BYTES,
-		CPYTHON_NAMING_FILENAME,      CPYTHON_NAMING_NAME,
-		CPYTHON_NAMING_QUALNAME,      CPYTHON_NAMING_FIRSTLINENO,
-		CPYTHON_NAMING_LINETABLE,     CPYTHON_NAMING_UNICODE_LENGTH,
-		CPYTHON_NAMING_UNICODE_STATE, CPYTHON_NAMING_ASCII_DATA,
-		CPYTHON_NAMING_COMPACT_DATA,  CPYTHON_NAMING_BYTES_SIZE,
-		CPYTHON_NAMING_BYTES_DATA,
-	};
-
-	for (size_t i = 0; i < array_len(fields); i++)
-		naming[fields[i]] += FREE_THREADED_SHIFT;
-}
 
 static int read_texts(const struct head *head, struct strbuf *texts)
 {
@@ -104,7 +86,7 @@ static int name_frame(struct process_memory *memory, const uint64_t *naming,
 		head->code,
 	};
 	uint64_t start_ns = clock_mono_ns();
-	r = cpython_name(memory, naming, words, &writer);
+	r = cpython_runtime.name(memory, naming, words, &writer);
 	counts.time_ns += clock_mono_ns() - start_ns;
 	return r;
 }
@@ -132,25 +114,25 @@ static int compare_frames(struct process_memory *memory, const uint64_t *naming)
 
 int main(int argc, char **argv)
 {
-	uint64_t naming[CPYTHON_NAMING_NR];
+	struct process_memory memory = { .nr_left = QUOTA_BYTES };
+	struct runtime_found found;
 	char path[64];
-	uint32_t pid, minor;
 
-	if (argc != 4 || parse_u32(argv[1], &pid) < 0 || parse_u32(argv[2], &minor) < 0 ||
-	    minor < CPYTHON_FIRST_MINOR || minor > CPYTHON_LAST_MINOR)
+	if (argc != 2)
 		return 2;
-	memcpy(naming, cpython_naming_of((int)minor), sizeof(naming));
-	if (strcmp(argv[3], "free-threaded") == 0)
-		shift(naming);
-	snprintf(path, sizeof(path), "/proc/%u/mem", pid);
+	snprintf(path, sizeof(path), "/proc/%s/mem", argv[1]);
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
 		printf("SKIP: %s cannot be opened\n", path);
 		return 77;
 	}
-
-	struct process_memory memory = { .fd = fd, .nr_left = QUOTA_BYTES };
-	if (compare_frames(&memory, naming) < 0) {
+	memory.fd = fd;
+	if (found_naming_read(&memory, argv[1], &found) < 0) {
+		fprintf(stderr, "no Python was found in the process\n");
+		return 1;
+	}
+	memory.nr_left = QUOTA_BYTES;
+	if (compare_frames(&memory, found.naming) < 0) {
 		fprintf(stderr, "the input ends in a frame\n");
 		return 1;
 	}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the names of a process's Python are laid out, found as the agent finds it. */
+#ifndef TESTS_ORACLE_FOUND_NAMING_H
+#define TESTS_ORACLE_FOUND_NAMING_H
+
+#include "runtime/runtime.h"
+
+/* Looks for a Python among the files that a process of this mount namespace maps, and inspects it.
+ * Errors: -ENOENT it has none, or none that is ready; what reading /proc says. */
+int found_naming_read(struct process_memory *memory, const char *pid, struct runtime_found *ret)
+	must_check;
+
+#endif
