@@ -15,14 +15,16 @@ struct piece {
 	uint16_t len;
 } __attribute__((packed));
 
-/* Returns the end of the file so far. */
-static size_t put_piece(char *file, const struct piece *piece, const uint8_t *bytes, size_t end)
+/* Returns the end of the file so far. Takes the copies that it makes from *nr_left. */
+static size_t put_piece(char *file, const struct piece *piece, const uint8_t *bytes, size_t end,
+			uint32_t *nr_left)
 {
 	size_t at = piece->offset;
 
-	for (uint32_t i = 0; i < piece->repeats; i++, at += piece->len) {
+	for (uint32_t i = 0; i<piece->repeats && * nr_left> 0; i++, at += piece->len) {
 		if (piece->len == 0 || at + piece->len > SPARSE_INPUT_MAX_BYTES)
 			break;
+		(*nr_left)--;
 		memcpy(file + at, bytes, piece->len);
 		end = at + piece->len > end ? at + piece->len : end;
 	}
@@ -31,6 +33,7 @@ static size_t put_piece(char *file, const struct piece *piece, const uint8_t *by
 
 static size_t put_pieces(char *file, const uint8_t *data, size_t size)
 {
+	uint32_t nr_left = SPARSE_INPUT_MAX_COPIES;
 	struct piece piece;
 	size_t end = 0;
 
@@ -40,7 +43,7 @@ static size_t put_pieces(char *file, const uint8_t *data, size_t size)
 		size -= sizeof(piece);
 		if (piece.len > size)
 			break;
-		end = put_piece(file, &piece, data, end);
+		end = put_piece(file, &piece, data, end, &nr_left);
 		data += piece.len;
 		size -= piece.len;
 	}

@@ -13,8 +13,10 @@
 #include <stdint.h>
 
 #define SPARSE_INPUT_MAX_BYTES ((size_t)24 << 20)
+#define SPARSE_INPUT_MAX_COPIES                                                                    \
+	(1U << 20) /* of all pieces; more would take a second by themselves */
 
-/* The file, in memory; the caller closes it. Pieces beyond SPARSE_INPUT_MAX_BYTES are left out.
+/* The file, in memory; the caller closes it. Pieces beyond both limits are left out.
  * Errors: -EINVAL an empty input, what memfd_create(), write() and mmap() say. */
 int sparse_input_open(const uint8_t *data, size_t size);
 
