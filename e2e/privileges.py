@@ -38,6 +38,7 @@ READER = ("BPF", "PERFMON", "SYS_PTRACE", "DAC_READ_SEARCH", "CHECKPOINT_RESTORE
 THREADS = {
     "flamelet": READER,
     "unwind": ("BPF", "DAC_READ_SEARCH"),
+    "runtimes": ("SYS_PTRACE", "DAC_READ_SEARCH"),
     "symbolizer": ("SYSLOG", "DAC_READ_SEARCH"),
     "pods": ("DAC_READ_SEARCH",),
     "exporter": ("DAC_READ_SEARCH",),
@@ -463,7 +464,7 @@ def run_as_root(scene, command, port):
                     WAIT_SECONDS)
     host.wait_until("functions have names", lambda: metric(port, 'flamelet_frames_total{named="yes"}'),
                     WAIT_SECONDS)
-    faults = check_threads(agent.pid, 0, overriders={"symbolizer", "exporter"}) + check_workers(agent.pid)
+    faults = check_threads(agent.pid, 0, overriders={"symbolizer", "exporter", "runtimes"}) + check_workers(agent.pid)
     if (status := agent.finish(20, signal.SIGTERM)) != 0:
         faults.append(f"exit status {status}: {agent.log()[-1000:]}")
     return faults

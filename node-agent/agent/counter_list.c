@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/counter_list.h"
 
+#include "agent/runtime_counters.h"
 #include "bpf/shared/stats.h"
 
 #define AT(field) .offset = offsetof(struct counters, field)
@@ -25,6 +26,8 @@
 /* Further rows of a family whose first row is a number of the symbol workers. */
 #define MORE_WORKERS(suffix, field, unit_)                                                         \
 	MORE("jit_worker" suffix, "jit", .unit = unit_, AT(agent.pipeline.jits.worker.field)),     \
+		MORE("runtime_worker" suffix, "runtime", .unit = unit_,                            \
+		     AT(agent.pipeline.runtimes.worker.field)),                                    \
 		MORE("rows_worker" suffix, "rows", .unit = unit_,                                  \
 		     AT(agent.tables.slots.worker.field)),                                         \
 		MORE("kubelet_worker" suffix, "kubelet", .unit = unit_,                            \
@@ -273,10 +276,31 @@ const struct counter counter_list[] = {
 		"serving a request, by reason.",
 		BY("reason", "timeout"), AT(agent.pipeline.jits.worker.nr_timeouts)),
 	MORE("jit_worker_deaths", "death", AT(agent.pipeline.jits.worker.nr_deaths)),
+	GAUGE("runtimes_processes", "runtime_known_processes",
+	      "Processes with a language runtime that the agent knows.", DEBUG,
+	      AT(agent.pipeline.runtimes.nr_processes)),
+	GAUGE("runtime_bytes", "runtime_bytes",
+	      "Memory of the frames of language runtimes and their names.", DEBUG,
+	      AT(agent.pipeline.runtimes.nr_bytes)),
+	COUNTER("runtime_evicted", "runtime_evicted_total",
+		"Processes whose frames' names were dropped to free memory.", DEBUG,
+		AT(agent.pipeline.runtimes.nr_evicted)),
+	COUNTER("runtime_refused", "runtime_refused_total",
+		"Files, processes and frames of language runtimes for which there was no room.",
+		DEBUG, AT(agent.pipeline.runtimes.nr_refused)),
+	COUNTER("runtime_failures", "runtime_failures_total",
+		"Requests about language runtimes that no worker answered; names are missing.",
+		AT(agent.pipeline.runtimes.nr_failures)),
+	COUNTER("runtime_worker_timeouts", "runtime_worker_failures_total",
+		"Times that a runtime worker, which reads language runtimes, ended while it was "
+		"serving a request, by reason.",
+		BY("reason", "timeout"), AT(agent.pipeline.runtimes.worker.nr_timeouts)),
+	MORE("runtime_worker_deaths", "death", AT(agent.pipeline.runtimes.worker.nr_deaths)),
+	OF_ALL_RUNTIMES
 
-	/* Tables for unwinding. */
-	GAUGE("unwind_slots", "unwind_files", "Files that have a slot for an unwind table.", DEBUG,
-	      AT(agent.tables.slots.nr_slots)),
+		/* Tables for unwinding. */
+		GAUGE("unwind_slots", "unwind_files", "Files that have a slot for an unwind table.",
+		      DEBUG, AT(agent.tables.slots.nr_slots)),
 	GAUGE("unwind_waiting", "unwind_files_waiting",
 	      "Files whose unwind table is not built yet.", AT(agent.tables.slots.nr_waiting)),
 	GAUGE("unwind_tables", "unwind_tables", "Unwind tables in BPF maps.", DEBUG,

@@ -331,7 +331,8 @@ static void set_names(struct runtime_registry *registry, struct runtime_job *job
 {
 	struct frame_names *frames = &job->process->frames;
 	uint64_t tag = frame_names_find(frames, job->numbers[i])->words[0];
-	struct runtimes_kind_stats *stats = &registry->stats.kinds[frame_names_kind(tag)];
+	struct runtimes_kind_stats *stats = runtimes_stats_of(&registry->stats,
+							      frame_names_kind(tag));
 	size_t nr_bytes = frames->nr_bytes;
 
 	frame_names_set(frames, job->numbers[i], names, len, now_ns);

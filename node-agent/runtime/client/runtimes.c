@@ -285,8 +285,8 @@ static void count_processes(const struct runtime_registry *registry, struct runt
 
 		for (size_t j = 0; process && j < process->nr_instances; j++) {
 			const struct runtimes_result result = result_of(&process->instances[j]);
-			struct runtimes_kind_stats *kind =
-				&stats->kinds[process->instances[j].file->answer->file.kind];
+			struct runtimes_kind_stats *kind = runtimes_stats_of(
+				stats, process->instances[j].file->answer->file.kind);
 
 			kind->nr_ready += result.state == RUNTIME_READY;
 			kind->nr_pending += result.state == RUNTIME_PENDING;
@@ -307,7 +307,7 @@ struct runtimes_stats runtimes_get_stats(struct runtimes *runtimes)
 		const struct runtime_known_file *file = registry->files.rows[i];
 
 		if (file && file->answer)
-			stats.kinds[file->answer->file.kind].nr_files++;
+			runtimes_stats_of(&stats, file->answer->file.kind)->nr_files++;
 	}
 	return stats;
 }

@@ -38,7 +38,6 @@ struct runtimes_opts {
 	const char *worker_program; /* borrowed; NULL: /proc/self/exe */
 };
 
-/* By kind; RUNTIME_NONE is unused. */
 struct runtimes_kind_stats {
 	uint64_t nr_files; /* that are known now */
 	uint64_t nr_ready, nr_pending, nr_unsupported; /* processes now */
@@ -46,7 +45,7 @@ struct runtimes_kind_stats {
 };
 
 struct runtimes_stats {
-	struct runtimes_kind_stats kinds[RUNTIME_NR_KINDS];
+	struct runtimes_kind_stats kinds[RUNTIME_NR_KINDS - 1]; /* by kind, without RUNTIME_NONE */
 	uint64_t nr_processes; /* known now */
 	uint64_t nr_bytes; /* of frames and names */
 	uint64_t nr_evicted; /* processes whose names were dropped under the limit of bytes */
@@ -129,5 +128,12 @@ int runtimes_symbolize(struct runtimes *runtimes, uint64_t frame, struct symbol_
 
 /* Any thread. */
 struct runtimes_stats runtimes_get_stats(struct runtimes *runtimes);
+
+/* Returns the numbers of a kind other than RUNTIME_NONE. */
+static inline struct runtimes_kind_stats *runtimes_stats_of(struct runtimes_stats *stats,
+							    uint32_t kind)
+{
+	return &stats->kinds[kind - 1];
+}
 
 #endif

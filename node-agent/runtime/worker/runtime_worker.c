@@ -12,6 +12,7 @@
 static const struct runtime_ops *known_runtimes[RUNTIME_NR_KINDS] = {
 	[RUNTIME_CPYTHON] = &cpython_runtime,
 	[RUNTIME_HOTSPOT] = &hotspot_runtime,
+	[RUNTIME_V8] = &v8_runtime,
 };
 
 static void add_segments(const struct elf_reader *reader, struct runtime_file_answer *answer)

@@ -39,7 +39,7 @@ static size_t read_pairs(const char *text, struct pair pairs[static NR_VALUES])
 
 	while (*text) {
 		assert_true(nr < NR_VALUES);
-		assert_int_equal(sscanf(text, "%63[a-z_]=%" SCNu64 "%n", pairs[nr].name,
+		assert_int_equal(sscanf(text, "%63[a-z0-9_]=%" SCNu64 "%n", pairs[nr].name,
 					&pairs[nr].value, &len),
 				 2);
 		text += len;

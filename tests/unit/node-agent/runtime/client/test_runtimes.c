@@ -241,9 +241,9 @@ static void frames_get_their_names(void **state)
 	assert_nameless(fixture, second + 1);
 	assert_nameless(fixture, 0);
 	struct runtimes_stats stats = runtimes_get_stats(fixture->runtimes);
-	assert_int_equal(stats.kinds[RUNTIME_CPYTHON].nr_named, 2);
-	assert_int_equal(stats.kinds[RUNTIME_CPYTHON].nr_ready, 1);
-	assert_int_equal(stats.kinds[RUNTIME_CPYTHON].nr_files, 1);
+	assert_int_equal(runtimes_stats_of(&stats, RUNTIME_CPYTHON)->nr_named, 2);
+	assert_int_equal(runtimes_stats_of(&stats, RUNTIME_CPYTHON)->nr_ready, 1);
+	assert_int_equal(runtimes_stats_of(&stats, RUNTIME_CPYTHON)->nr_files, 1);
 }
 
 static void a_frame_that_kills_the_worker_costs_its_own_name(void **state)
