@@ -58,6 +58,13 @@ MAP struct {
 	__type(value, struct python_chain);
 } python_chains SEC(".maps");
 
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct hotspot_frame);
+} hotspot_frames SEC(".maps");
+
 /* By known_rule_place(). */
 MAP struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -204,6 +211,13 @@ static __always_inline struct python_chain *get_python_chain(void)
 	__u32 zero = 0;
 
 	return bpf_map_lookup_elem(&python_chains, &zero);
+}
+
+static __always_inline struct hotspot_frame *get_hotspot_frame(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&hotspot_frames, &zero);
 }
 
 static __always_inline void stat_add(__u32 stat)

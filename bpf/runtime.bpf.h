@@ -32,6 +32,33 @@ struct python_chain {
 	__u64 words[PYTHON_SEGMENT_MAX_WORDS];
 };
 
+/* A frame that no runtime can step over: no enum unwind_result. */
+#define RUNTIME_ELSEWHERE (-2)
+
+#define HOTSPOT_RAW_WORDS 16
+#define HOTSPOT_STACK_WORDS 16
+
+/* A frame in the code caches of a HotSpot JVM. */
+struct hotspot_frame {
+	__u32 mapping_table_id; /* whose descriptor the next four are of; 0: nobody's */
+	__s32 frame_size; /* of the blob, in words */
+	struct runtime_code heaps[RUNTIME_MAX_CODE];
+	__u64 call_stub; /* a return address */
+	struct hotspot_layout layout;
+	__u64 blob; /* address of the CodeBlob */
+	__u64 code; /* address of its code */
+	__u64 name; /* address of its name */
+	__u64 name_start; /* the name's first bytes */
+	__s32 frame_complete; /* where its prologue ends, from `code` on; negative: nowhere */
+	__u64 raw[HOTSPOT_RAW_WORDS]; /* the blob as it was read */
+	__u64 stack[HOTSPOT_STACK_WORDS]; /* words of the stack */
+};
+
+/* Steps from a frame in a code cache of the process's JVM to its caller's, and gives the frame its
+ * words. Returns GOES_ON, an enum unwind_result, or RUNTIME_ELSEWHERE: the frame is not there, or
+ * no step is known. */
+int hotspot_step(void);
+
 /* Begins with the chain of the thread, by the layout at `offset` from a unit of the arena. */
 int python_begin(__u32 unit, __u32 offset);
 

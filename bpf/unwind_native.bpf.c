@@ -19,28 +19,13 @@
 #include "bpf/arch.bpf.h"
 #include "bpf/frames.bpf.h"
 #include "bpf/maps.bpf.h"
+#include "bpf/step.bpf.h"
 #include "bpf/unwind.bpf.h"
 
 /* Registers that rules follow from frame to frame. */
 #define X(INDEX, REGISTER) | REGISTER_BIT(REGISTER)
 enum { CALLEE_SAVED_REGISTERS = 0 SAVED_REGISTERS(X) };
 #undef X
-
-/* Sets the frame of the caller, which goes on at the address in `word`. */
-static __always_inline int return_to(struct unwind_state *state, __u64 word, __u64 sp, __u32 known)
-{
-	__u64 address = return_address_of(word);
-
-	if (address == 0)
-		return UNWIND_COMPLETE;
-	if (!is_code_address(address))
-		return UNWIND_BAD_RETURN_ADDRESS;
-	state->ip = address;
-	state->regs[REG_SP] = sp;
-	state->known = known;
-	state->is_call = true;
-	return GOES_ON;
-}
 
 /* Steps to the code that a signal interrupted. */
 static __always_inline int step_over_signal(struct unwind_state *state)
@@ -460,17 +445,27 @@ static __always_inline int step_over_runtime(const struct unwind_state *state)
 	return result;
 }
 
+/* From a frame to its caller's, if the frame is in code that a runtime made. */
+static __always_inline int step_in_runtime(const struct unwind_state *state)
+{
+	return state->descriptors[RUNTIME_HOTSPOT] != 0 ? hotspot_step() : RUNTIME_ELSEWHERE;
+}
+
 /* A function of its own, so that a round of the loop below is a few instructions to the
  * verifier. */
 __noinline int unwind_frame(void)
 {
 	struct scratch *scratch = get_scratch();
-	int result = find_rule();
+	int result;
 
 	if (!scratch)
 		return UNWIND_BAD_TABLE;
-	if (result == GOES_ON)
-		result = step_over_runtime(&scratch->unwind);
+	result = step_in_runtime(&scratch->unwind);
+	if (result == RUNTIME_ELSEWHERE) {
+		result = find_rule();
+		if (result == GOES_ON)
+			result = step_over_runtime(&scratch->unwind);
+	}
 	if (scratch->unwind.python == PYTHON_TOO_DEEP) {
 		python_cut();
 		return UNWIND_TOO_DEEP;

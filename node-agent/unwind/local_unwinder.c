@@ -60,6 +60,7 @@ static int unwind_frame(void);
 #define python_splice local_python_splice
 #define python_cut local_python_cut
 #define python_end local_python_end
+#define hotspot_step local_hotspot_step
 
 /* NOLINTNEXTLINE(bugprone-suspicious-include): see above */
 #include "bpf/unwind_lookup.bpf.c"
@@ -147,6 +148,11 @@ int python_end(int is_complete)
 {
 	(void)is_complete;
 	return 0;
+}
+
+int hotspot_step(void)
+{
+	return RUNTIME_ELSEWHERE;
 }
 
 int check_range(void)

@@ -41,6 +41,8 @@ static struct fake_array rules_array = { .value_bytes = sizeof(struct known_rule
 					 .nr_values = NR_KNOWN_RULES };
 static struct fake_array chain_array = { .value_bytes = sizeof(struct python_chain),
 					 .nr_values = 1 };
+static struct fake_array hotspot_array = { .value_bytes = sizeof(struct hotspot_frame),
+					   .nr_values = 1 };
 static struct fake_array tables_array = { .value_bytes = sizeof(struct table_slot),
 					  .nr_values = MAX_TABLE_SLOTS };
 static struct fake_array *chunks[ARENA_MAX_CHUNKS];
@@ -102,6 +104,7 @@ void fake_bpf_reset(void)
 	array_clear(&scratch_array);
 	array_clear(&rules_array);
 	array_clear(&chain_array);
+	array_clear(&hotspot_array);
 	array_clear(&tables_array);
 	array_clear(&walks_array);
 	nr_known_files = 0;
@@ -283,6 +286,8 @@ void *bpf_map_lookup_elem(const void *map, const void *key)
 		return array_value(&rules_array, index);
 	if (map == &python_chains)
 		return array_value(&chain_array, index);
+	if (map == &hotspot_frames)
+		return array_value(&hotspot_array, index);
 	if (map == &tables)
 		return array_value(&tables_array, index);
 	if (map == &arena)

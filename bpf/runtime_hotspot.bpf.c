@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Steps over frames in the code caches of a HotSpot JVM, one at a time, and gives them their words.
+ *
+ * The segment map of a code cache leads from an address to the *blob* that has it: a compiled method
+ * (nmethod), the interpreter, or stubs. The blob's kind decides what its frames look like:
+ *
+ *	nmethod		the stack pointer plus a fixed size is the caller's; within the prologue and the
+ *			epilogue, which only the leaf can be in, the code at the address decides
+ *	interpreter	a frame pointer, with the method, the bytecode and the caller's stack pointer
+ *			at fixed places below it
+ *	call stub	a frame pointer, with the registers of the native caller below it
+ *	other stubs	a return address on top of the stack, or a frame pointer
+ *
+ * Called by unwind_native.bpf.c, on this CPU's scratch record. Maps: scratch_of_cpu, hotspot_frames,
+ * arena. Where something cannot be read or does not fit, the step is left to the frame pointer.
+ *
+ * Sources: src/hotspot/cpu/x86/frame_x86.hpp, stubGenerator_x86_64.cpp, macroAssembler_x86.cpp
+ * (verified_entry), templateInterpreterGenerator_x86.cpp. For x86-64 only. */
+#include "bpf/arch.bpf.h"
+#include "bpf/frames.bpf.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/runtime.bpf.h"
+#include "bpf/step.bpf.h"
+#include "bpf/unwind.bpf.h"
+
+#if CFI_IS_ARM64
+
+__noinline int hotspot_step(void)
+{
+	return RUNTIME_ELSEWHERE;
+}
+
+#else
+
+#define SEGMENT_FREE 0xff
+#define MAX_SEGMENT_STEPS 16 /* each of them back by up to 254 segments */
+
+/* The first eight bytes of the names of blobs. */
+#define NAME_NMETHOD 0x00646f6874656d6eULL /* "nmethod" */
+#define NAME_NATIVE 0x6e2065766974616eULL /* "native nmethod" */
+#define NAME_INTERPRETER 0x6572707265746e49ULL /* "Interpreter" */
+
+#define NAME_STUBS 0x74756f5262757453ULL /* "StubRoutines (continuationstubs)" and others */
+#define NAME_STUBS_KIND 14
+#define NAME_CONTINUATION 0x6e69746e6f63ULL /* "contin", from there on */
+
+#define MAX_FRAME_WORDS (1 << 20)
+#define MAX_PENDING_BYTES (64 << 10) /* of arguments, while an interpreted frame is being made */
+
+/* Places in an interpreted frame, in words from the bottom of what is read of it. */
+enum {
+	INTERPRETED_BOTTOM = 9, /* words below the frame pointer */
+	INTERPRETED_METHOD = 6,
+	INTERPRETED_SENDER_SP = 8,
+	INTERPRETED_FP = 9,
+	INTERPRETED_RETURN = 10,
+	INTERPRETED_WORDS = 11,
+};
+
+/* The same of the call stub. */
+enum {
+	CALL_STUB_BOTTOM = 11,
+	CALL_STUB_R15 = 0,
+	CALL_STUB_R14,
+	CALL_STUB_R13,
+	CALL_STUB_R12,
+	CALL_STUB_RBX,
+	CALL_STUB_FP = 11,
+	CALL_STUB_RETURN,
+	CALL_STUB_WORDS,
+};
+
+#define STUB_STACK_WORDS 8 /* in which a return address is looked for */
+#define CODE_BEFORE 8 /* bytes of code that are read before the address of the leaf */
+
+static __always_inline bool read_word(__u64 address, __u64 *ret_word)
+{
+	return bpf_probe_read_user(ret_word, sizeof(*ret_word), (const void *)address) == 0;
+}
+
+/* Copies the descriptor and the layout from the arena, unless they are those of the last frame. */
+static __always_inline bool load_descriptor(const struct unwind_state *state,
+					    struct hotspot_frame *frame)
+{
+	__u32 offset = state->descriptors[RUNTIME_HOTSPOT];
+	const struct hotspot_layout *layout;
+
+	if (frame->mapping_table_id == state->mapping_table_id && frame->mapping_table_id != 0)
+		return true;
+	frame->mapping_table_id = 0;
+	for (int i = 0; i < RUNTIME_MAX_CODE; i++) {
+		__u32 place = offset + offsetof(struct runtime_descriptor, process.code) +
+			      i * sizeof(struct runtime_code);
+		const struct runtime_code *code = arena_at(state->mapping_table, place, 32);
+
+		if (!code)
+			return false;
+		frame->heaps[i] = *code;
+	}
+	const __u64 *words = arena_at(state->mapping_table,
+				      offset + offsetof(struct runtime_descriptor, process.words),
+				      8);
+	layout = arena_at(state->mapping_table,
+			  offset + offsetof(struct runtime_descriptor, layout), 64);
+	if (!words || !layout || layout->kind != RUNTIME_HOTSPOT)
+		return false;
+	frame->call_stub = words[HOTSPOT_WORD_CALL_STUB];
+	frame->layout = *layout;
+	frame->mapping_table_id = state->mapping_table_id;
+	return true;
+}
+
+/* Returns the code cache that an address is in; RUNTIME_MAX_CODE if it is in none. */
+static __always_inline __u32 find_heap(const struct hotspot_frame *frame, __u64 address)
+{
+	__u32 found = RUNTIME_MAX_CODE;
+
+	for (__u32 i = 0; i < RUNTIME_MAX_CODE; i++)
+		if (address >= frame->heaps[i].start && address < frame->heaps[i].end)
+			found = i;
+	return found;
+}
+
+static __always_inline bool is_in_code(const struct hotspot_frame *frame, __u64 address)
+{
+	return find_heap(frame, address) < RUNTIME_MAX_CODE;
+}
+
+/* Finds the blob that has an address of a code cache. A byte of the segment map is the distance to
+ * an earlier segment of the same blob, and 0 where the blob begins. */
+__noinline int hotspot_find_blob(__u64 address, __u32 heap)
+{
+	struct hotspot_frame *frame = get_hotspot_frame();
+
+	if (!frame || heap >= RUNTIME_MAX_CODE)
+		return false;
+	__u8 shift = frame->layout.log2_segment & 31;
+	__u64 start = frame->heaps[heap].start, map = frame->heaps[heap].data;
+	__u64 segment = (address - start) >> shift;
+
+	for (int i = 0; i < MAX_SEGMENT_STEPS; i++) {
+		__u8 distance = SEGMENT_FREE;
+
+		if (bpf_probe_read_user(&distance, sizeof(distance), (const void *)(map + segment)))
+			return false;
+		if (distance == 0) {
+			frame->blob = start + (segment << shift) + frame->layout.heap_block;
+			return true;
+		}
+		if (distance == SEGMENT_FREE || distance > segment)
+			return false;
+		segment -= distance;
+	}
+	return false;
+}
+
+static __always_inline __u64 raw_word(const struct hotspot_frame *frame, __u16 offset)
+{
+	return frame->raw[offset / 8 % HOTSPOT_RAW_WORDS];
+}
+
+static __always_inline __s32 raw_s32(const struct hotspot_frame *frame, __u16 offset)
+{
+	return (__s32)(raw_word(frame, offset) >> 8 * (offset & 4));
+}
+
+/* Reads what all blobs have. */
+static __always_inline bool read_blob(struct hotspot_frame *frame)
+{
+	const struct hotspot_layout *layout = &frame->layout;
+
+	if (bpf_probe_read_user(frame->raw, sizeof(frame->raw), (const void *)frame->blob) < 0)
+		return false;
+	frame->name = raw_word(frame, layout->name);
+	frame->frame_size = raw_s32(frame, layout->frame_size);
+	frame->frame_complete = raw_s32(frame, layout->frame_complete);
+	if (layout->frame_complete_bytes == 2)
+		frame->frame_complete = (__s16)(raw_word(frame, layout->frame_complete) >>
+						8 * (layout->frame_complete & 6));
+	frame->code = layout->is_code_pointer ? raw_word(frame, layout->code)
+					      : frame->blob + raw_s32(frame, layout->code);
+	return read_word(frame->name, &frame->name_start);
+}
+
+/* Gives the frame the words of compiled code. */
+static __always_inline void name_code(struct scratch *scratch, const struct hotspot_frame *frame,
+				      __u16 compile_id)
+{
+	__u64 offset = code_address(&scratch->unwind) - frame->code;
+
+	name_frame(scratch, RUNTIME_TAG(RUNTIME_FRAME_JVM_COMPILED, compile_id, offset),
+		   frame->blob);
+}
+
+/* Goes on in the caller; `known`: registers beside those of the frame record. The thread is in r15
+ * everywhere in Java code. */
+static __always_inline int go_to(struct unwind_state *state, __u64 address, __u64 sp, __u32 known)
+{
+	known |= KNOWN_BY_RECORD | (state->known & REGISTER_BIT(CFI_R15));
+	if (sp <= state->regs[REG_SP])
+		return UNWIND_NOT_ASCENDING;
+	return return_to(state, address, sp, known);
+}
+
+/* Goes on at a frame record: the saved frame pointer, and above it the return address. */
+static __always_inline int go_by_record(struct unwind_state *state, __u64 place)
+{
+	__u64 record[2];
+	int result;
+
+	if (place < state->regs[REG_SP] ||
+	    bpf_probe_read_user(record, sizeof(record), (const void *)place) < 0)
+		return RUNTIME_ELSEWHERE;
+	result = go_to(state, record[1], place + sizeof(record), 0);
+	if (result == GOES_ON)
+		state->regs[REG_FP] = record[0];
+	return result;
+}
+
+/* Goes on at a return address, where the frame pointer is the caller's. */
+static __always_inline int go_by_return_address(struct unwind_state *state, __u64 place)
+{
+	__u64 address;
+	__u32 known = state->known;
+	int result;
+
+	if (!read_word(place, &address))
+		return RUNTIME_ELSEWHERE;
+	result = go_to(state, address, place + sizeof(address), 0);
+	if (result == GOES_ON && !(known & REGISTER_BIT(REG_FP)))
+		state->known &= ~REGISTER_BIT(REG_FP);
+	return result;
+}
+
+/* Where in a function an instruction is. */
+enum hotspot_phase {
+	PHASE_BARE, /* the return address is on top of the stack */
+	PHASE_PUSHED, /* the frame pointer is above it, and nothing else */
+	PHASE_UNSAVED, /* the frame is there, but the frame pointer was not saved yet */
+	PHASE_FRAME,
+};
+
+/* Tells from the bytes before an instruction, the last one in the upper eight bits, and those from
+ * it on, within the prologue. */
+static __always_inline enum hotspot_phase phase_of_prologue(__u64 before, __u64 at)
+{
+	__u32 last_3 = before >> 40;
+
+	if ((at & 0xffffffff) == 0x246c8948) /* mov %rbp, x(%rsp) */
+		return PHASE_UNSAVED;
+	if (before >> 56 == 0x55 || last_3 == 0xec8b48 || last_3 == 0xe58948)
+		return PHASE_PUSHED; /* behind push %rbp; mov %rsp, %rbp */
+	if ((before >> 32 & 0xffffff) == 0xec8348 || (before >> 8 & 0xffffff) == 0xec8148)
+		return PHASE_FRAME; /* behind sub $x, %rsp */
+	if ((before >> 24 & 0xffffffff) == 0x246c8948)
+		return PHASE_FRAME; /* behind mov %rbp, x(%rsp) */
+	if ((before & 0xffffff) == 0x7f8141 || (before & 0xffffff) == 0xbf8141)
+		return PHASE_FRAME; /* behind cmpl $x, y(%r15), the entry barrier */
+	return PHASE_BARE;
+}
+
+/* The same in the rest: the frame pointer's pop is followed by a poll of the safepoint, whose form
+ * depends on the version, and the return. */
+static __always_inline enum hotspot_phase phase_of_body(__u64 before, __u64 at, __u64 next)
+{
+	if ((at & 0xff) == 0x5d)
+		return PHASE_PUSHED; /* pop %rbp */
+	if ((at & 0xffffff) == 0xa73b49 || (at & 0xffffff) == 0x673b49)
+		return PHASE_BARE; /* cmp x(%r15), %rsp */
+	if ((at & 0xffff) == 0x870f &&
+	    ((before >> 8 & 0xffffff) == 0xa73b49 || (before >> 32 & 0xffffff) == 0x673b49))
+		return PHASE_BARE; /* ja behind it */
+	if ((at & 0xffff) == 0x0585 && (at >> 48 & 0xff) == 0xc3)
+		return PHASE_BARE; /* test %eax, x(%rip); ret */
+	if ((at & 0xffffff) == 0x028541 && (at >> 24 & 0xff) == 0xc3)
+		return PHASE_BARE; /* test %eax, (%r10); ret */
+	if ((at & 0xffffff) == 0x978b4d && (at >> 56) == 0x41 && (next & 0xffffff) == 0xc30285)
+		return PHASE_BARE; /* mov x(%r15), %r10 before that */
+	return PHASE_FRAME;
+}
+
+static __always_inline enum hotspot_phase find_phase(const struct unwind_state *state,
+						     const struct hotspot_frame *frame)
+{
+	__s64 offset = (__s64)(state->ip - frame->code);
+	__u64 code[3];
+
+	if (state->is_call ||
+	    bpf_probe_read_user(code, sizeof(code), (const void *)(state->ip - CODE_BEFORE)) < 0)
+		return PHASE_FRAME;
+	if ((code[1] & 0xff) == 0xc3 || (code[1] & 0xff) == 0xc2 || (code[1] & 0xff) == 0x55)
+		return PHASE_BARE; /* ret, or push %rbp */
+	if (frame->frame_complete < 0 || offset < frame->frame_complete)
+		return phase_of_prologue(code[0], code[1]);
+	return phase_of_body(code[0], code[1], code[2]);
+}
+
+/* Steps from code with a frame of a fixed size. */
+__noinline int hotspot_step_compiled(void)
+{
+	struct hotspot_frame *frame = get_hotspot_frame();
+	struct scratch *scratch = get_scratch();
+	__u64 cfa, sp;
+
+	if (!scratch || !frame)
+		return RUNTIME_ELSEWHERE;
+	struct unwind_state *state = &scratch->unwind;
+	sp = state->regs[REG_SP];
+	if (frame->frame_size < 0 || frame->frame_size > MAX_FRAME_WORDS)
+		return RUNTIME_ELSEWHERE;
+	cfa = sp + 8ULL * frame->frame_size;
+	switch (find_phase(state, frame)) {
+	case PHASE_BARE:
+		return go_by_return_address(state, sp);
+	case PHASE_PUSHED:
+		return go_by_record(state, sp);
+	case PHASE_UNSAVED:
+		return go_by_return_address(state, cfa - 8);
+	default:
+		return go_by_record(state, cfa - 16);
+	}
+}
+
+/* Finds where deoptimized code would go on: its return address was replaced by that of a handler. */
+static __always_inline void undo_deoptimization(struct unwind_state *state,
+						const struct hotspot_frame *frame)
+{
+	const struct hotspot_layout *layout = &frame->layout;
+	__u64 handler = 0, ip;
+	__s32 offset = 0;
+
+	if (layout->deopt == HOTSPOT_NONE || !state->is_call)
+		return;
+	if (layout->is_deopt_pointer) {
+		if (!read_word(frame->blob + layout->deopt, &handler))
+			return;
+	} else {
+		if (bpf_probe_read_user(&offset, sizeof(offset),
+					(const void *)(frame->blob + layout->deopt)) < 0)
+			return;
+		handler = frame->blob + offset;
+	}
+	if (state->ip != handler)
+		return;
+	offset = 0;
+	if (bpf_probe_read_user(&offset, sizeof(offset),
+				(const void *)(frame->blob + layout->orig_pc)) == 0 &&
+	    read_word(state->regs[REG_SP] + offset, &ip) && is_in_code(frame, ip))
+		state->ip = ip;
+}
+
+/* Gives an nmethod's frame its words. */
+__noinline int hotspot_name_nmethod(void)
+{
+	struct hotspot_frame *frame = get_hotspot_frame();
+	struct scratch *scratch = get_scratch();
+	__u32 compile_id = 0;
+
+	if (!scratch || !frame)
+		return 0;
+	undo_deoptimization(&scratch->unwind, frame);
+	(void)bpf_probe_read_user(&compile_id, sizeof(compile_id),
+				  (const void *)(frame->blob + frame->layout.compile_id));
+	name_code(scratch, frame, compile_id);
+	return 0;
+}
+
+/* Gives an interpreted frame its words. `bcp` points to the bytecode; 0: to none. Returns false if
+ * this is no method. */
+static __always_inline bool name_interpreted(struct scratch *scratch,
+					     const struct hotspot_frame *frame, __u64 method,
+					     __u64 bcp)
+{
+	const struct hotspot_layout *layout = &frame->layout;
+	__u64 const_method, bci;
+	__u16 code_size = 0;
+
+	if (!read_word(method + layout->const_method, &const_method) ||
+	    bpf_probe_read_user(&code_size, sizeof(code_size),
+				(const void *)(const_method + layout->code_size)) < 0)
+		return false;
+	bci = bcp - const_method - layout->const_method_bytes;
+	if (bci >= code_size)
+		bci = 0;
+	name_frame(scratch,
+		   RUNTIME_TAG(RUNTIME_FRAME_JVM_INTERPRETED, runtime_check(const_method), bci),
+		   method);
+	return true;
+}
+
+/* Returns whether an interpreted frame is about to be made: the frame pointer is still the caller's.
+ * r13 is the caller's stack pointer then, above the arguments. Later it points to the bytecode. */
+static __always_inline bool is_before_frame(const struct unwind_state *state)
+{
+	__u64 r13 = state->regs[CFI_R13], sp = state->regs[REG_SP], fp = state->regs[REG_FP];
+
+	return !state->is_call && r13 > sp && r13 - sp <= MAX_PENDING_BYTES && !(r13 & 7) &&
+	       !(fp >= sp && fp < r13);
+}
+
+/* Steps from the entry of an interpreted method. The return address is on top of the stack, in
+ * rax, or still where the call left it. */
+static __always_inline int step_before_frame(struct scratch *scratch,
+					     const struct hotspot_frame *frame)
+{
+	struct unwind_state *state = &scratch->unwind;
+	__u64 r13 = state->regs[CFI_R13], address = 0;
+
+	if (!name_interpreted(scratch, frame, state->regs[CFI_RBX], 0))
+		name_code(scratch, frame, 0);
+	(void)read_word(state->regs[REG_SP], &address);
+	if (!is_in_code(frame, address))
+		address = state->regs[CFI_RAX];
+	if (!is_in_code(frame, address))
+		(void)read_word(r13 - 8, &address);
+	return is_in_code(frame, address) ? go_to(state, address, r13, 0) : RUNTIME_ELSEWHERE;
+}
+
+/* Steps from the interpreter. While the leaf's frame is being made, from the frame pointer down,
+ * not all of it is there. */
+__noinline int hotspot_step_interpreted(void)
+{
+	struct hotspot_frame *frame = get_hotspot_frame();
+	struct scratch *scratch = get_scratch();
+	__u64 fp, made, bcp, method;
+	int result;
+
+	if (!scratch || !frame)
+		return RUNTIME_ELSEWHERE;
+	struct unwind_state *state = &scratch->unwind;
+	fp = state->regs[REG_FP];
+	made = fp - state->regs[REG_SP];
+	if (is_before_frame(state))
+		return step_before_frame(scratch, frame);
+	if (!(state->known & REGISTER_BIT(REG_FP)) || fp < state->regs[REG_SP] || fp & 7 ||
+	    bpf_probe_read_user(frame->stack, INTERPRETED_WORDS * 8,
+				(const void *)(fp - 8 * INTERPRETED_BOTTOM)) < 0)
+		return RUNTIME_ELSEWHERE;
+	method = frame->stack[INTERPRETED_METHOD];
+	bcp = frame->stack[(0U + INTERPRETED_BOTTOM - frame->layout.bcp) % HOTSPOT_STACK_WORDS];
+	if (!state->is_call && made < 8 * frame->layout.bcp) {
+		if (made < 8 * (INTERPRETED_BOTTOM - INTERPRETED_METHOD))
+			method = state->regs[CFI_RBX];
+		bcp = 0;
+	} else if (!state->is_call) {
+		bcp = state->regs[CFI_R13];
+	}
+	if (!name_interpreted(scratch, frame, method, bcp))
+		return RUNTIME_ELSEWHERE;
+	__u64 sp = made >= 8 || state->is_call ? frame->stack[INTERPRETED_SENDER_SP]
+					       : state->regs[CFI_R13];
+	if (sp <= fp)
+		sp = fp + 16;
+	result = go_to(state, frame->stack[INTERPRETED_RETURN], sp, 0);
+	if (result == GOES_ON)
+		state->regs[REG_FP] = frame->stack[INTERPRETED_FP];
+	return result;
+}
+
+/* Steps from the stub through which native code calls Java code. It saves the registers that
+ * native callers keep. */
+__noinline int hotspot_step_call_stub(void)
+{
+	struct hotspot_frame *frame = get_hotspot_frame();
+	struct scratch *scratch = get_scratch();
+	__u64 fp;
+	int result;
+
+	if (!scratch || !frame)
+		return RUNTIME_ELSEWHERE;
+	struct unwind_state *state = &scratch->unwind;
+	fp = state->regs[REG_FP];
+	name_code(scratch, frame, 0);
+	if (!(state->known & REGISTER_BIT(REG_FP)) || fp < state->regs[REG_SP] || fp & 7 ||
+	    bpf_probe_read_user(frame->stack, CALL_STUB_WORDS * 8,
+				(const void *)(fp - 8 * CALL_STUB_BOTTOM)) < 0)
+		return RUNTIME_ELSEWHERE;
+	result = go_to(state, frame->stack[CALL_STUB_RETURN], fp + 16,
+		       REGISTER_BIT(CFI_RBX) | REGISTER_BIT(CFI_R12) | REGISTER_BIT(CFI_R13) |
+			       REGISTER_BIT(CFI_R14) | REGISTER_BIT(CFI_R15));
+	if (result != GOES_ON)
+		return result;
+	state->regs[REG_FP] = frame->stack[CALL_STUB_FP];
+	state->regs[CFI_RBX] = frame->stack[CALL_STUB_RBX];
+	state->regs[CFI_R12] = frame->stack[CALL_STUB_R12];
+	state->regs[CFI_R13] = frame->stack[CALL_STUB_R13];
+	state->regs[CFI_R14] = frame->stack[CALL_STUB_R14];
+	state->regs[CFI_R15] = frame->stack[CALL_STUB_R15];
+	return GOES_ON;
+}
+
+/* Returns whether a frame goes on in one that was not put back on the stack yet: its return address
+ * is that of a stub which does that. */
+static __always_inline bool is_continuation(const struct unwind_state *state,
+					    const struct hotspot_frame *frame)
+{
+	__u64 word;
+
+	return state->is_call && frame->name_start == NAME_STUBS &&
+	       read_word(frame->name + NAME_STUBS_KIND, &word) &&
+	       word << 16 == NAME_CONTINUATION << 16;
+}
+
+/* Goes on below all frames of a virtual thread, in its carrier's. Without the place of their
+ * boundary the stack ends here. */
+static __always_inline int step_over_continuation(struct scratch *scratch,
+						  const struct hotspot_frame *frame)
+{
+	const struct hotspot_layout *layout = &frame->layout;
+	struct unwind_state *state = &scratch->unwind;
+	__u64 entry;
+
+	(void)drop_frame(scratch);
+	push_mark(scratch, RUNTIME_MARK_CONTINUATION);
+	if (layout->continuation == HOTSPOT_NONE || layout->continuation_bytes == HOTSPOT_NONE ||
+	    !(state->known & REGISTER_BIT(CFI_R15)) ||
+	    !read_word(state->regs[CFI_R15] + layout->continuation, &entry))
+		return UNWIND_COMPLETE;
+	return go_by_record(state, entry + layout->continuation_bytes) == GOES_ON ? GOES_ON
+										  : UNWIND_COMPLETE;
+}
+
+/* Steps from a stub without a frame of a fixed size. Most have none, or begin with a frame record;
+ * some push registers. */
+__noinline int hotspot_step_stub(void)
+{
+	struct hotspot_frame *frame = get_hotspot_frame();
+	struct scratch *scratch = get_scratch();
+	__u64 sp, record[2];
+
+	if (!scratch || !frame)
+		return RUNTIME_ELSEWHERE;
+	struct unwind_state *state = &scratch->unwind;
+	if (is_continuation(state, frame))
+		return step_over_continuation(scratch, frame);
+	name_code(scratch, frame, 0);
+	sp = state->regs[REG_SP];
+	if (state->is_call)
+		return go_by_record(state, state->regs[REG_FP]);
+	if (bpf_probe_read_user(frame->stack, STUB_STACK_WORDS * 8, (const void *)sp) < 0)
+		return RUNTIME_ELSEWHERE;
+	if (is_in_code(frame, frame->stack[0]))
+		return go_by_return_address(state, sp);
+	if (state->regs[REG_FP] >= sp &&
+	    bpf_probe_read_user(record, sizeof(record), (const void *)state->regs[REG_FP]) == 0 &&
+	    is_in_code(frame, record[1]))
+		return go_by_record(state, state->regs[REG_FP]);
+	for (int i = 1; i < STUB_STACK_WORDS; i++)
+		if (is_in_code(frame, frame->stack[i]))
+			return go_by_return_address(state, sp + 8 * i);
+	/* Native code calls some stubs itself. */
+	if (may_be_call(read_code(frame->stack[0] - CALL_CODE_BYTES)))
+		return go_by_return_address(state, sp);
+	return RUNTIME_ELSEWHERE;
+}
+
+__noinline int hotspot_step(void)
+{
+	struct hotspot_frame *frame = get_hotspot_frame();
+	struct scratch *scratch = get_scratch();
+	__u64 address;
+	__u32 heap;
+
+	if (!scratch || !frame)
+		return RUNTIME_ELSEWHERE;
+	struct unwind_state *state = &scratch->unwind;
+	if (!load_descriptor(state, frame))
+		return RUNTIME_ELSEWHERE;
+	address = code_address(state);
+	heap = find_heap(frame, address);
+	if (heap >= RUNTIME_MAX_CODE || !hotspot_find_blob(address, heap) || !read_blob(frame))
+		return RUNTIME_ELSEWHERE;
+	if (state->is_call && state->ip == frame->call_stub)
+		return hotspot_step_call_stub();
+	if (frame->name_start == NAME_INTERPRETER)
+		return hotspot_step_interpreted();
+	if (frame->name_start == NAME_NMETHOD || frame->name_start == NAME_NATIVE) {
+		hotspot_name_nmethod();
+		return hotspot_step_compiled();
+	}
+	if (frame->frame_size == 0)
+		return hotspot_step_stub();
+	name_code(scratch, frame, 0);
+	return hotspot_step_compiled();
+}
+
+#endif
