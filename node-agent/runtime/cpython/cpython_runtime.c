@@ -34,7 +34,6 @@ static const struct {
 	{ CPYTHON_NAMING_COMPACT_DATA, CPYTHON_OFFSET_COMPACT_DATA },
 	{ CPYTHON_NAMING_BYTES_SIZE, CPYTHON_OFFSET_BYTES_SIZE },
 	{ CPYTHON_NAMING_BYTES_DATA, CPYTHON_OFFSET_BYTES_DATA },
-	{ CPYTHON_NAMING_BYTECODE, CPYTHON_OFFSET_CODE_BYTECODE },
 };
 
 /* The fields of a code object that are read at once. */
@@ -78,6 +77,8 @@ static void fill_naming(const uint64_t *values, uint64_t *naming)
 		naming[naming_values[i].naming] = values[naming_values[i].value];
 	naming[CPYTHON_NAMING_QUALNAME] = or_zero(values[CPYTHON_OFFSET_CODE_QUALNAME]);
 	naming[CPYTHON_NAMING_TLBC] = or_zero(values[CPYTHON_OFFSET_CODE_TLBC]);
+	if (naming[CPYTHON_NAMING_TLBC] != 0)
+		naming[CPYTHON_NAMING_BYTECODE] = values[CPYTHON_OFFSET_CODE_BYTECODE];
 	naming[CPYTHON_NAMING_CODE_BYTES] = count_code_bytes(values);
 }
 
