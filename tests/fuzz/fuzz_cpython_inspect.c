@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The threads of a CPython in any memory. The first bytes are the minor version and the size of the
- * TLS block; the others are the memory from address 0 on (sparse_input.h). */
+/* The threads of a CPython in any memory. The first bytes are the minor version, which may be one
+ * that keeps states in thread-local variables, and the size of the TLS block; the others are the
+ * memory from address 0 on (sparse_input.h). */
 #include "base/cleanup.h"
 #include "runtime/cpython/cpython_values.h"
 #include "runtime/cpython/cpython_versions.h"
@@ -41,6 +42,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	file.version = CPYTHON_VERSION(3, FIRST_MINOR + data[0] % NR_MINORS);
 	if (fd < 0 || !cpython_versions_fill(&file))
 		return 0;
+	if (data[0] / NR_MINORS % 2 != 0)
+		file.version = CPYTHON_VERSION(3, 15);
 	file.values[CPYTHON_RUNTIME] = RUNTIME;
 	file.values[CPYTHON_TLS_BYTES] = data[1];
 	memory.fd = fd;

@@ -2,7 +2,8 @@
 /* Each thread's surroundings are searched for the thread's state, which gives candidates. The
  * candidate that holds in most threads wins: a copy that some function has left somewhere is found
  * in one thread, and _Py_tss_tstate is set in the one that has the GIL. CPython makes its key
- * before any extension module can make one, so that of two keys the lower one is CPython's.
+ * before any extension module can make one, so that of two keys the lower one is CPython's. From
+ * 3.15 on there is no key, and the thread-local _Py_tss_gilstate has the state instead.
  *
  * Thread pointers are used as the C libraries of x86-64 use them (ELF Handling For Thread-Local
  * Storage, variant II; glibc: nptl/descr.h, sysdeps/x86_64/nptl/tls.h; musl:
@@ -16,6 +17,7 @@
 
 #include <string.h>
 
+#define FIRST_WITHOUT_KEYS CPYTHON_VERSION(3, 15)
 #define MAX_CANDIDATES 32
 #define MAX_SEARCHED 4 /* threads that are searched for candidates */
 
@@ -47,6 +49,7 @@ struct search {
 	const struct cpython_threads *threads; /* borrowed */
 	const struct cpython_thread *thread; /* the searched one; borrowed */
 	uint64_t tls_bytes; /* of CPython's block */
+	bool has_keys; /* CPython keeps the state in a key, else in a thread-local variable */
 	struct cpython_place places[MAX_CANDIDATES];
 	size_t nr;
 };
@@ -186,18 +189,26 @@ static void search_keys(struct search *search)
 	search_table(search, MUSL_KEYS, 0, NR_MUSL_KEYS * sizeof(uint64_t), sizeof(uint64_t));
 }
 
+static void search_thread_on_arm64(struct search *search)
+{
+	if (search->has_keys)
+		search_near(search, -ARM64_BLOCK_BYTES, ARM64_BLOCK_BYTES, sizeof(uint64_t),
+			    CPYTHON_PLACE_KEY);
+	else
+		search_near(search, ARM64_STATIC_START, MAX_STATIC_BYTES, sizeof(uint64_t),
+			    CPYTHON_PLACE_STATIC_TLS);
+}
+
 static void search_thread(struct search *search)
 {
 	if (CFI_IS_ARM64) {
-		search_near(search, -ARM64_BLOCK_BYTES, ARM64_BLOCK_BYTES, sizeof(uint64_t),
-			    CPYTHON_PLACE_KEY);
-		search_near(search, ARM64_STATIC_START, MAX_STATIC_BYTES, sizeof(uint64_t),
-			    CPYTHON_PLACE_STATIC_TLS);
-		return;
+		search_thread_on_arm64(search);
+	} else if (search->has_keys) {
+		search_keys(search);
+	} else {
+		search_static(search);
+		search_dynamic(search);
 	}
-	search_keys(search);
-	search_static(search);
-	search_dynamic(search);
 }
 
 static bool holds(const struct search *search, const struct cpython_place *place, uint64_t pointer)
@@ -258,14 +269,16 @@ static bool has_rival(const struct search *search, const struct cpython_place *b
 	return false;
 }
 
-int cpython_place_learn(struct process_memory *memory, const uint64_t *values,
+int cpython_place_learn(struct process_memory *memory, const struct runtime_file *file,
 			const struct cpython_threads *threads, struct cpython_place *ret_place)
 {
 	struct search search = {
 		.memory = memory,
 		.threads = threads,
-		.tls_bytes = values[CPYTHON_TLS_BYTES],
+		.tls_bytes = file->values[CPYTHON_TLS_BYTES],
+		.has_keys = file->version < FIRST_WITHOUT_KEYS,
 	};
+	const uint64_t *values = file->values;
 	struct cpython_place *best = NULL;
 	size_t nr_searched = 0;
 

@@ -6,8 +6,8 @@
 
 #include "runtime/cpython/cpython_threads.h"
 
-/* Best first: CPython keeps the state in a pthread key while it has released the GIL, but in
- * _Py_tss_tstate it does not. */
+/* Best first. Up to 3.14, only keys count: CPython keeps the state in a pthread key while it has
+ * released the GIL, but not in the thread-local _Py_tss_tstate. */
 enum cpython_place_kind {
 	CPYTHON_PLACE_KEY, /* pthread key in the thread's block */
 	CPYTHON_PLACE_FAR_KEY, /* pthread key in a table that the thread's block refers to */
@@ -24,9 +24,8 @@ struct cpython_place {
 	bool is_only; /* no other place has as many; or it is known which of them is right */
 };
 
-/* Finds the place that has the states of most threads. `values` are those of the file. Errors:
- * -ENOENT no place has any. */
-int cpython_place_learn(struct process_memory *memory, const uint64_t *values,
+/* Finds the place that has the states of most threads. Errors: -ENOENT no place has any. */
+int cpython_place_learn(struct process_memory *memory, const struct runtime_file *file,
 			const struct cpython_threads *threads, struct cpython_place *ret_place)
 	must_check;
 

@@ -181,7 +181,7 @@ static int inspect(struct process_memory *memory, const struct runtime_file *fil
 		set_state(&found, RUNTIME_PENDING, "Python has not started yet");
 	} else if (threads.nr == 0) {
 		set_state(&found, RUNTIME_PENDING, "Python has no thread yet");
-	} else if (cpython_place_learn(memory, values, &threads, &place) < 0) {
+	} else if (cpython_place_learn(memory, file, &threads, &place) < 0) {
 		set_state(&found, RUNTIME_PENDING, "the state of Python's threads was not found");
 	} else {
 		fill_layout(values, &place, &found.layout.cpython);

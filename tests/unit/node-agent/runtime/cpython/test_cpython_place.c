@@ -30,6 +30,12 @@ static void setup_threads(struct fixture *fixture, size_t nr)
 								  fixture->interpreter);
 }
 
+static void setup_threads_without_keys(struct fixture *fixture, size_t nr)
+{
+	setup_threads(fixture, nr);
+	fixture->process.file.version = CPYTHON_VERSION(3, 15);
+}
+
 static int learn(struct fixture *fixture, struct cpython_place *ret_place)
 {
 	struct cpython_process *process = &fixture->process;
@@ -40,7 +46,7 @@ static int learn(struct fixture *fixture, struct cpython_place *ret_place)
 					      values[CPYTHON_RUNTIME] + CPYTHON_PROCESS_BIAS,
 					      &threads),
 			 0);
-	return cpython_place_learn(&process->memory, values, &threads, ret_place);
+	return cpython_place_learn(&process->memory, &process->file, &threads, ret_place);
 }
 
 /* Puts the state of a thread at a distance from its thread pointer. */
@@ -110,18 +116,24 @@ static void a_place_of_all_threads_wins(void **state)
 
 	setup_threads(&fixture, NR_THREADS);
 	put_state(&fixture, 1, FIRST_KEY);
+	put_all_states(&fixture, FIRST_KEY + 16 * 4);
+	assert_near(&fixture, CPYTHON_PLACE_KEY, FIRST_KEY + 16 * 4);
+	setup_threads_without_keys(&fixture, NR_THREADS);
 	put_state(&fixture, 2, -16);
 	put_all_states(&fixture, -8);
 	assert_near(&fixture, CPYTHON_PLACE_STATIC_TLS, -8);
 }
 
-static void a_key_is_preferred_to_static_tls(void **state)
+/* A process that starts may have the other one already. */
+static void a_version_that_has_keys_has_the_state_there(void **state)
 {
+	struct cpython_place place;
 	struct fixture fixture;
 	(void)state;
 
 	setup_threads(&fixture, NR_THREADS);
 	put_all_states(&fixture, -8);
+	assert_int_equal(learn(&fixture, &place), -ENOENT);
 	put_all_states(&fixture, FIRST_KEY);
 	assert_near(&fixture, CPYTHON_PLACE_KEY, FIRST_KEY);
 }
@@ -132,9 +144,9 @@ static void the_stack_below_static_tls_is_not_searched(void **state)
 	struct fixture fixture;
 	(void)state;
 
-	setup_threads(&fixture, NR_THREADS);
+	setup_threads_without_keys(&fixture, NR_THREADS);
 	put_all_states(&fixture, -CPYTHON_PROCESS_STATIC_BYTES - 8);
-	put_all_states(&fixture, 16);
+	put_all_states(&fixture, FIRST_KEY);
 	assert_int_equal(learn(&fixture, &place), -ENOENT);
 	cpython_process_done(&fixture.process);
 }
@@ -170,7 +182,7 @@ static void a_block_of_a_library_that_was_loaded_later_is_found(void **state)
 	struct fixture fixture;
 	(void)state;
 
-	setup_threads(&fixture, NR_THREADS);
+	setup_threads_without_keys(&fixture, NR_THREADS);
 	put_all_words(&fixture, 0x2000 + 16 * 5, -0x3000);
 	put_all_states(&fixture, -0x3000 + 24);
 	assert_place(&fixture, CPYTHON_PLACE_DYNAMIC_TLS, 3, offsets);
@@ -182,7 +194,7 @@ static void code_tells_which_of_two_variables_keeps_the_state(void **state)
 	struct fixture fixture;
 	(void)state;
 
-	setup_threads(&fixture, 1);
+	setup_threads_without_keys(&fixture, 1);
 	put_state(&fixture, 0, -40);
 	put_state(&fixture, 0, -32);
 	assert_int_equal(learn(&fixture, &place), 0);
@@ -245,7 +257,7 @@ int main(void)
 		cmocka_unit_test(a_key_is_found),
 		cmocka_unit_test(the_lowest_key_is_that_of_cpython),
 		cmocka_unit_test(a_place_of_all_threads_wins),
-		cmocka_unit_test(a_key_is_preferred_to_static_tls),
+		cmocka_unit_test(a_version_that_has_keys_has_the_state_there),
 		cmocka_unit_test(the_stack_below_static_tls_is_not_searched),
 		cmocka_unit_test(keys_from_32_on_are_found),
 		cmocka_unit_test(a_key_of_musl_is_found),
