@@ -24,6 +24,8 @@
 
 static const struct probe_runtime runtimes[] = {
 	{ &cpython_runtime, probe_cpython_print_file, probe_cpython_print_found },
+	{ &hotspot_runtime, NULL, NULL },
+	{ &v8_runtime, NULL, NULL },
 };
 
 static const char *const states[] = {
@@ -45,18 +47,23 @@ static const struct probe_runtime *read_file(struct elf_reader *reader, struct r
 	return NULL;
 }
 
+/* The runtime's sources have the meanings of the numbers. */
+static void print_numbers(const char *label, const uint64_t *values, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (values[i] != 0)
+			printf("  %s[%zu] %#" PRIx64 "\n", label, i, values[i]);
+}
+
 static void print_file(const char *path, const struct probe_runtime *runtime,
 		       const struct runtime_file *file)
 {
 	printf("%s: %s %u.%u.%u\n", path, runtime->ops->label, file->version >> 24,
 	       file->version >> 16 & 0xff, file->version >> 8 & 0xff);
-	if (runtime->print_file) {
+	if (runtime->print_file)
 		runtime->print_file(file);
-		return;
-	}
-	for (size_t i = 0; i < RUNTIME_FILE_VALUES; i++)
-		if (file->values[i] != 0)
-			printf("  [%zu] %#" PRIx64 "\n", i, file->values[i]);
+	else
+		print_numbers("file", file->values, RUNTIME_FILE_VALUES);
 }
 
 static int probe_file(const char *path)
@@ -109,8 +116,12 @@ static void print_process(const struct probe_runtime *runtime, const struct runt
 	       found.reason[0] ? ": " : "", found.reason,
 	       found.is_shared ? "for all processes of the file" : "for this process",
 	       MAX_READ_BYTES - memory.nr_left);
-	if (found.state == RUNTIME_READY && runtime->print_found)
+	if (found.state != RUNTIME_READY)
+		return;
+	if (runtime->print_found)
 		runtime->print_found(&found);
+	else
+		print_numbers("naming", found.naming, RUNTIME_NAMING_VALUES);
 }
 
 /* Files that have several executable mappings follow each other. */

@@ -9,7 +9,7 @@ struct probe_runtime {
 	const struct runtime_ops *ops;
 	/* Prints the values of a file. NULL: by number. */
 	void (*print_file)(const struct runtime_file *file);
-	/* Prints what is known of a process, if it is ready. NULL: nothing. */
+	/* Prints what is known of a process that is ready. NULL: what names need, by number. */
 	void (*print_found)(const struct runtime_found *found);
 };
 
