@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads line tables of CPython, each with the line of each code unit, and says which lines are
- * found wrong. Exits with 1 if any is. See compare_lines.py. */
+ * found wrong. Exits with 1 if any is. See compare.py. */
 #include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "runtime/cpython/cpython_lines.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names code objects of a process, and says which of the names, files and lines are wrong. Exits
- * with 1 if any is. See compare_names.py, which is that process.
+ * with 1 if any is. See tell_names.py, which is that process.
  *
  *	python_names PID < FRAMES */
 #include "found_naming.h"
@@ -120,6 +120,8 @@ int main(int argc, char **argv)
 
 	if (argc != 2)
 		return 2;
+	/* The process tells its frames when it has started. */
+	ungetc(getc(stdin), stdin);
 	snprintf(path, sizeof(path), "/proc/%s/mem", argv[1]);
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {

@@ -1,15 +1,11 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the lines of the code objects of a Python's standard library with what that Python says: co_lines() from
-3.10 on, PyCode_Addr2Line() before. Each code unit is compared.
+"""Tells what python_lines reads: the line tables of the code objects of this Python's standard library, and the line of
+each code unit. compare.py has it run by the Python to be tested.
 
-    PYTHON compare_lines.py PYTHON_LINES [EVERY]
-
-PYTHON is the one to be tested, 3.8 or later. EVERY: only each EVERY-th file is compiled.
+    PYTHON - EVERY     only each EVERY-th file is compiled
 """
 import os
 import struct
-import subprocess
 import sys
 import sysconfig
 import warnings
@@ -38,28 +34,21 @@ def compiled(path):
 def main():
     version = sys.version_info[:2]
     if version < MIN_VERSION:
-        print("SKIP: older than 3.8")
-        sys.exit(77)
-    every = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+        sys.exit("SKIP: older than 3.8")
     line_format = LNOTAB if version < (3, 10) else LINETABLE if version == (3, 10) else LOCATIONS
-    paths = list(sources(sysconfig.get_path("stdlib")))[::every]
+    paths = list(sources(sysconfig.get_path("stdlib")))[::int(sys.argv[1])]
     if len(paths) < MIN_FILES:
-        print(f"SKIP: only {len(paths)} sources of this Python's library")
-        sys.exit(77)
+        sys.exit(f"SKIP: only {len(paths)} sources of this Python's library")
 
     warnings.simplefilter("ignore")
-    program = subprocess.Popen(sys.argv[1], stdin=subprocess.PIPE)
     for path in paths:
         module = compiled(path)
         for code in codes(module) if module else ():
             table = code.co_lnotab if line_format == LNOTAB else code.co_linetable
             lines = lines_of(code)
             name = f"{path}: {code.co_name}".encode(errors="replace")
-            program.stdin.write(struct.pack("=IiIII", line_format, code.co_firstlineno, len(name), len(table),
-                                            len(lines)) + name + table + lines.tobytes())
-    program.stdin.close()
-    print(f"Python {sys.version.split()[0]}, {len(paths)} files", flush=True)
-    sys.exit(program.wait())
+            head = struct.pack("=IiIII", line_format, code.co_firstlineno, len(name), len(table), len(lines))
+            sys.stdout.buffer.write(head + name + table + lines.tobytes())
 
 
 main()

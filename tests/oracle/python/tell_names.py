@@ -1,17 +1,12 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Has the functions of this very process named through its memory, and compares each name, file and line with what
-Python says: those of many modules of the library, and some whose names are made to be difficult.
-
-    PYTHON compare_names.py PYTHON_NAMES
-
-PYTHON is the one to be tested, 3.8 or later.
+"""Tells what python_names reads: functions of this very process with their names, files and lines at some positions.
+Those are of many modules of the library, and some whose names are made to be difficult. Then it stays until its input
+ends. compare.py has it run by the Python to be tested.
 """
 import gc
 import importlib
 import os
 import struct
-import subprocess
 import sys
 import types
 
@@ -105,7 +100,7 @@ def records(all_codes):
                               len(filename)) + name + filename
 
 
-def let_children_read_memory():
+def let_others_read_memory():
     """Where Yama forbids it; elsewhere the call fails."""
     try:
         import ctypes
@@ -116,13 +111,13 @@ def let_children_read_memory():
 
 def main():
     if sys.version_info < MIN_VERSION:
-        print("SKIP: older than 3.8")
-        sys.exit(77)
+        sys.exit("SKIP: older than 3.8")
     all_codes = list({id(c): c for top in (*of_library(), *difficult()) for c in codes(top)}.values())
-    content = b"".join(records(all_codes))
-    let_children_read_memory()
-    print(f"Python {sys.version.split()[0]}, {len(all_codes)} code objects", flush=True)
-    sys.exit(subprocess.run([sys.argv[1], str(os.getpid())], input=content, check=False).returncode)
+    let_others_read_memory()
+    sys.stdout.buffer.write(b"".join(records(all_codes)))
+    sys.stdout.flush()
+    os.close(sys.stdout.fileno())
+    sys.stdin.read()
 
 
 main()
