@@ -210,8 +210,8 @@ static int read_symbol(const struct elf_exports *exports, uint32_t index, const 
 		       struct elf_export *ret_export)
 {
 	size_t len = strlen(name) + 1;
+	Elf64_Sym symbol = { 0 };
 	const uint8_t *own_name;
-	Elf64_Sym symbol;
 
 	int r = read_at(exports, exports->symbols + (uint64_t)index * sizeof(symbol), &symbol,
 			sizeof(symbol));
@@ -236,8 +236,8 @@ static int read_symbol(const struct elf_exports *exports, uint32_t index, const 
 /* Returns 1 if the filter does not exclude the hash, else 0. */
 static int bloom_has(const struct elf_exports *exports, uint32_t hash)
 {
+	uint64_t word = 0;
 	uint32_t index;
-	uint64_t word;
 
 	if (exports->nr_bloom == 0)
 		return 1;
@@ -248,14 +248,14 @@ static int bloom_has(const struct elf_exports *exports, uint32_t hash)
 	if (r < 0)
 		return r;
 	uint32_t second = exports->bloom_shift < 32 ? hash >> exports->bloom_shift : 0;
-	return word >> hash % BLOOM_WORD_BITS & word >> second % BLOOM_WORD_BITS & 1;
+	return (word >> hash % BLOOM_WORD_BITS & word >> second % BLOOM_WORD_BITS & 1) != 0;
 }
 
 static int find_by_gnu_hash(const struct elf_exports *exports, const char *name,
 			    struct elf_export *ret_export)
 {
 	uint32_t hash = gnu_hash_of(name);
-	uint32_t index, own_hash;
+	uint32_t index = 0, own_hash = 0;
 
 	int r = bloom_has(exports, hash);
 	if (r <= 0)

@@ -138,7 +138,7 @@ static int find(const struct image *image, const char *name, struct elf_export *
 
 static void finds_what_a_file_defines_by_both_tables(void **state)
 {
-	struct elf_export export;
+	struct elf_export export = { 0 };
 	(void)state;
 
 	for (int is_gnu = 0; is_gnu < 2; is_gnu++) {
@@ -159,7 +159,7 @@ static void finds_what_a_file_defines_by_both_tables(void **state)
 static void what_a_file_only_uses_is_not_found(void **state)
 {
 	struct image image = make_image(false);
-	struct elf_export export;
+	struct elf_export export = { 0 };
 	(void)state;
 
 	image.symbols[FIRST].st_shndx = SHN_UNDEF;
@@ -169,7 +169,7 @@ static void what_a_file_only_uses_is_not_found(void **state)
 static void a_file_without_tables_exports_nothing(void **state)
 {
 	struct image image = make_image(true);
-	struct elf_export export;
+	struct elf_export export = { 0 };
 	(void)state;
 
 	image.dynamic[DYN_HASH].d_tag = DT_DEBUG;
@@ -181,7 +181,7 @@ static void a_file_without_tables_exports_nothing(void **state)
 static void a_filter_that_has_no_words_excludes_nothing(void **state)
 {
 	struct image image = make_image(true);
-	struct elf_export export;
+	struct elf_export export = { 0 };
 	(void)state;
 
 	/* The bucket and the chains then follow the header. */
@@ -192,7 +192,7 @@ static void a_filter_that_has_no_words_excludes_nothing(void **state)
 
 static void damaged_tables_find_nothing(void **state)
 {
-	struct elf_export export;
+	struct elf_export export = { 0 };
 	struct image image;
 	(void)state;
 
@@ -222,7 +222,7 @@ static void damaged_tables_find_nothing(void **state)
 static void chains_that_never_end_are_given_up(void **state)
 {
 	struct image image = make_image(false);
-	struct elf_export export;
+	struct elf_export export = { 0 };
 	(void)state;
 
 	image.hash.chains[SECOND] = UNDEFINED;
@@ -262,7 +262,7 @@ static void finds_symbols_of_the_c_library_where_they_are(void **state)
 	static const char *const names[] = { "fopen", "qsort", "pthread_create", "getenv" };
 	_cleanup_close_ int fd = -EBADF;
 	struct elf_exports exports;
-	struct elf_export export;
+	struct elf_export export = { 0 };
 	Dl_info info;
 	(void)state;
 
