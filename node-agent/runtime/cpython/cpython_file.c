@@ -119,7 +119,7 @@ static int read_eval_ranges(const struct elf_exports *exports, const struct elf_
 {
 	struct elf_export cold = { 0 };
 
-	int r = cpython_cold_find(exports->reader, &cold);
+	int r = cpython_cold_find(exports, eval, &cold);
 	if (r < 0 && r != -ENOENT)
 		return r;
 	file->values[CPYTHON_EVAL_START] = offset_of(exports->reader, eval->address);

@@ -161,32 +161,42 @@ static void search_dynamic(struct search *search)
 	}
 }
 
-/* Searches a table that a word of the thread's block refers to. */
-static void search_table(struct search *search, int32_t distance, int32_t first, size_t len,
-			 size_t stride)
+/* Searches a table that a word of the thread's block refers to, unless it is 0. */
+static void search_table(struct search *search, uint64_t table, struct cpython_place place,
+			 size_t len, size_t stride)
 {
-	const struct cpython_place place = {
+	if (table != 0)
+		search_words(search, table + (uint64_t)place.offsets[1], len, stride, place);
+}
+
+static struct cpython_place far_key(int32_t distance, int32_t first)
+{
+	return (struct cpython_place){
 		.kind = CPYTHON_PLACE_FAR_KEY,
 		.nr = 2,
 		.offsets = { distance, first },
 	};
-	uint64_t table;
-
-	if (process_memory_read_u64(search->memory,
-				    search->thread->pointer + (uint64_t)(int64_t)distance,
-				    &table) == 0 &&
-	    table != 0)
-		search_words(search, table + (uint64_t)first, len, stride, place);
 }
 
 static void search_keys(struct search *search)
 {
+	uint64_t pointer = search->thread->pointer;
+	uint64_t tables[NR_FAR_KEYS] = { 0 };
+	uint64_t table = 0;
+
 	search_near(search, KEYS_START + KEY_VALUE, (size_t)NR_KEYS * KEY_BYTES, KEY_BYTES,
 		    CPYTHON_PLACE_KEY);
+	if (process_memory_read(search->memory, pointer + FAR_KEYS_START, tables, sizeof(tables)) <
+	    0)
+		memset(tables, 0, sizeof(tables));
 	for (int32_t i = 1; i < NR_FAR_KEYS; i++)
-		search_table(search, FAR_KEYS_START + i * (int32_t)sizeof(uint64_t), KEY_VALUE,
+		search_table(search, tables[i],
+			     far_key(FAR_KEYS_START + i * (int32_t)sizeof(table), KEY_VALUE),
 			     (size_t)NR_KEYS * KEY_BYTES, KEY_BYTES);
-	search_table(search, MUSL_KEYS, 0, NR_MUSL_KEYS * sizeof(uint64_t), sizeof(uint64_t));
+	if (process_memory_read_u64(search->memory, pointer + MUSL_KEYS, &table) < 0)
+		table = 0;
+	search_table(search, table, far_key(MUSL_KEYS, 0), NR_MUSL_KEYS * sizeof(table),
+		     sizeof(table));
 }
 
 static void search_thread_on_arm64(struct search *search)

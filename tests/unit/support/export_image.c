@@ -21,7 +21,7 @@ void export_image_init(struct export_image *image)
 			.e_phoff = offsetof(struct export_image, segments),
 			.e_ehsize = sizeof(Elf64_Ehdr),
 			.e_phentsize = sizeof(Elf64_Phdr),
-			.e_phnum = 4,
+			.e_phnum = 5,
 		},
 		.segments = { {
 			.p_type = PT_LOAD,
@@ -74,4 +74,25 @@ void export_image_add_interpreter(struct export_image *image)
 void export_image_add_tls(struct export_image *image, uint64_t nr_bytes)
 {
 	image->segments[3] = (Elf64_Phdr){ .p_type = PT_TLS, .p_memsz = nr_bytes };
+}
+
+void export_image_add_starts(struct export_image *image, size_t at, const uint64_t *starts,
+			     size_t nr)
+{
+	uint64_t address = EXPORT_IMAGE_DATA + at;
+	struct {
+		uint8_t version, encodings[3];
+		int32_t frames;
+		uint32_t nr;
+		struct {
+			int32_t start, frame;
+		} entries[EXPORT_IMAGE_MAX_STARTS];
+	} header = { .version = 1, .encodings = { 0x1b, 0x03, 0x3b }, .nr = (uint32_t)nr };
+
+	assert_true(nr <= EXPORT_IMAGE_MAX_STARTS);
+	for (size_t i = 0; i < nr; i++)
+		header.entries[i].start = (int32_t)(starts[i] - address);
+	assert_true(at + sizeof(header) <= sizeof(image->data));
+	memcpy(image->data + at, &header, sizeof(header));
+	image->segments[4] = (Elf64_Phdr){ .p_type = PT_GNU_EH_FRAME, .p_vaddr = address };
 }

@@ -15,6 +15,10 @@
 #define EVAL 4200
 #define GETTER 6000
 #define EVAL_BYTES 300
+#define OTHER 2000
+#define COLD 3000
+#define COLD_BYTES 64
+#define STARTS 7000
 
 static void add_runtime(struct export_image *image)
 {
@@ -154,6 +158,85 @@ static void the_eval_loop_of_an_old_version_is_a_range_of_the_file(void **state)
 	assert_int_equal(file.values[CPYTHON_EVAL_COLD_END], 0);
 }
 
+/* Writes a jump: 0f 84 (je) or e9 (jmp), and the distance from its end. Returns its end. */
+static size_t add_jump(struct export_image *image, size_t at, bool is_conditional, size_t target)
+{
+	int32_t distance;
+
+	if (is_conditional) {
+		image->data[at++] = 0x0f;
+		image->data[at++] = 0x84;
+	} else {
+		image->data[at++] = 0xe9;
+	}
+	distance = (int32_t)target - (int32_t)(at + sizeof(distance));
+	memcpy(image->data + at, &distance, sizeof(distance));
+	return at + sizeof(distance);
+}
+
+/* An old version whose loop jumps `nr` times into another function, and often to the start of a
+ * third one. */
+static void make_jumps(struct export_image *image, size_t nr)
+{
+	const uint64_t starts[] = {
+		EXPORT_IMAGE_DATA + OTHER,
+		EXPORT_IMAGE_DATA + COLD,
+		EXPORT_IMAGE_DATA + COLD + COLD_BYTES,
+		EXPORT_IMAGE_DATA + EVAL,
+	};
+	size_t at = EVAL;
+
+	add_runtime(image);
+	export_image_add(image, "PyIter_Send", EXPORT_IMAGE_DATA, 1);
+	export_image_add(image, "_PyEval_EvalFrameDefault", EXPORT_IMAGE_DATA + EVAL, EVAL_BYTES);
+	export_image_add_starts(image, STARTS, starts, array_len(starts));
+	for (size_t i = 0; i < 8; i++)
+		at = add_jump(image, at, false, OTHER);
+	for (size_t i = 0; i < nr; i++)
+		at = add_jump(image, at, i % 2 == 0, COLD + 8 + i);
+	at = add_jump(image, at, true, EVAL + 8);
+	add_jump(image, at, true, 100000);
+}
+
+static void jumps_tell_the_cold_part_of_the_eval_loop(void **state)
+{
+	struct export_image image;
+	struct runtime_file file;
+	(void)state;
+
+	if (CFI_IS_ARM64)
+		skip();
+	make_jumps(&image, 3);
+	assert_int_equal(read_image(&image, &file), 1);
+	assert_int_equal(file.values[CPYTHON_EVAL_COLD_START],
+			 offsetof(struct export_image, data) + COLD);
+	assert_int_equal(file.values[CPYTHON_EVAL_COLD_END],
+			 offsetof(struct export_image, data) + COLD + COLD_BYTES);
+}
+
+static void without_jumps_or_their_targets_there_is_no_cold_part(void **state)
+{
+	/* Bytes of the header: version, encodings, number. */
+	static const size_t damaged[] = { 0, 2, 3, 11 };
+	struct export_image image;
+	struct runtime_file file;
+	(void)state;
+
+	make_jumps(&image, 2);
+	assert_int_equal(read_image(&image, &file), 1);
+	assert_int_equal(file.values[CPYTHON_EVAL_COLD_END], 0);
+	for (size_t i = 0; i < array_len(damaged); i++) {
+		make_jumps(&image, 3);
+		image.data[STARTS + damaged[i]] ^= 0x10;
+		assert_int_equal(read_image(&image, &file), 1);
+		assert_int_equal(file.values[CPYTHON_EVAL_COLD_END], 0);
+	}
+	make_jumps(&image, 3);
+	image.segments[4].p_vaddr = UINT64_MAX;
+	assert_int_equal(read_image(&image, &file), 1);
+	assert_int_equal(file.values[CPYTHON_EVAL_COLD_END], 0);
+}
+
 static void a_program_is_told_from_a_library(void **state)
 {
 	struct export_image image;
@@ -233,6 +316,8 @@ int main(void)
 		cmocka_unit_test(a_version_without_sound_offsets_has_none),
 		cmocka_unit_test(symbols_outside_of_the_file_are_no_data),
 		cmocka_unit_test(the_eval_loop_of_an_old_version_is_a_range_of_the_file),
+		cmocka_unit_test(jumps_tell_the_cold_part_of_the_eval_loop),
+		cmocka_unit_test(without_jumps_or_their_targets_there_is_no_cold_part),
 		cmocka_unit_test(a_program_is_told_from_a_library),
 		cmocka_unit_test(a_call_of_the_first_handler_means_tail_calls),
 		cmocka_unit_test(code_tells_a_thread_local_variable),
