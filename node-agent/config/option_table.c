@@ -192,7 +192,7 @@ const struct option option_table[] = {
 	       .help = "none, short, or full (with template and call parameters)"),
 	OPTION("inlines", 0, PROFILERS, inlines, on_off, .fallback = "on", .metavar = "on|off",
 	       .help = "resolve inlined functions and source lines"),
-	OPTION("runtimes", 0, PROFILERS, runtimes, runtimes, .fallback = "all", .metavar = "LIST",
+	OPTION("runtimes", 0, WORKERS, runtimes, runtimes, .fallback = "all", .metavar = "LIST",
 	       .help = "frames by name: cpython,hotspot,v8, all or none"),
 	OPTION("debug-dir", 0, PROFILERS, debug_dir, directory, .fallback = "/usr/lib/debug",
 	       .metavar = "DIR",

@@ -48,6 +48,8 @@ void check_sandbox(const struct doctor_host *host, struct doctor_report *report)
 void check_open_files(const struct doctor_host *host, struct doctor_report *report);
 void check_pid_namespace(const struct doctor_host *host, struct doctor_report *report);
 
+void check_runtimes(const struct doctor_host *host, struct doctor_report *report);
+
 void check_memory(const struct doctor_host *host, struct doctor_report *report);
 void check_cgroups(const struct doctor_host *host, struct doctor_report *report);
 

@@ -137,14 +137,30 @@ uint32_t runtimes_see_process(struct runtimes *runtimes, const struct runtime_sa
 	return process ? process->id : 0;
 }
 
+/* Sets what a process has told of itself, if it has (else NULL). */
+static void set_details(struct runtimes_result *result, const struct runtime_found *told)
+{
+	static const char unreadable[] = "its memory cannot be read";
+
+	if (told && told->version != 0)
+		result->version = told->version;
+	if (told)
+		memcpy(result->reason, told->reason, sizeof(result->reason));
+	else if (result->state == RUNTIME_UNSUPPORTED)
+		memcpy(result->reason, unreadable, sizeof(unreadable));
+}
+
 static struct runtimes_result result_of(const struct runtime_instance *instance)
 {
 	const struct runtime_found *found = runtime_instance_found(instance);
 	struct runtimes_result result = {
 		.file = instance->file->id,
+		.kind = (enum runtime_kind)instance->file->answer->file.kind,
+		.version = instance->file->answer->file.version,
 		.state = found ? RUNTIME_READY : instance->state,
 	};
 
+	set_details(&result, found ? found : instance->own);
 	if (!found)
 		return result;
 	result.is_shared = found->is_shared;

@@ -57,7 +57,10 @@ struct runtimes_stats {
 /* What the unwinder must know of a runtime in a process. */
 struct runtimes_result {
 	uint32_t file; /* id */
+	enum runtime_kind kind;
+	uint32_t version; /* as in struct runtime_file */
 	enum runtime_state state;
+	char reason[RUNTIME_REASON_BYTES]; /* as in struct runtime_found */
 	/* Valid if it is ready, as in struct runtime_found. */
 	bool is_shared;
 	bool has_process;
