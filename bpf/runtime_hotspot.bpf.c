@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Steps over frames in the code caches of a HotSpot JVM, one at a time, and gives them their words.
+/* Steps over frames in the code caches of a HotSpot JVM, one at a time, and gives them their
+ * words.
  *
- * The segment map of a code cache leads from an address to the *blob* that has it: a compiled method
- * (nmethod), the interpreter, or stubs. The blob's kind decides what its frames look like:
+ * The segment map of a code cache leads from an address to the *blob* that has it: a compiled
+ * method (nmethod), the interpreter, or stubs. The blob's kind decides what its frames look like:
  *
- *	nmethod		the stack pointer plus a fixed size is the caller's; within the prologue and the
- *			epilogue, which only the leaf can be in, the code at the address decides
+ *	nmethod		the stack pointer plus a fixed size is the caller's; within the prologue and
+ *			the epilogue, which only the leaf can be in, the code there decides
  *	interpreter	a frame pointer, with the method, the bytecode and the caller's stack pointer
  *			at fixed places below it
  *	call stub	a frame pointer, with the registers of the native caller below it
  *	other stubs	a return address on top of the stack, or a frame pointer
  *
- * Called by unwind_native.bpf.c, on this CPU's scratch record. Maps: scratch_of_cpu, hotspot_frames,
- * arena. Where something cannot be read or does not fit, the step is left to the frame pointer.
+ * Called by unwind_native.bpf.c, on this CPU's scratch record. Maps: scratch_of_cpu,
+ * hotspot_frames, arena. Where something cannot be read or does not fit, the step is left to the
+ * frame pointer.
  *
  * Sources: src/hotspot/cpu/x86/frame_x86.hpp, stubGenerator_x86_64.cpp, macroAssembler_x86.cpp
  * (verified_entry), templateInterpreterGenerator_x86.cpp. For x86-64 only. */
@@ -321,7 +323,8 @@ __noinline int hotspot_step_compiled(void)
 	}
 }
 
-/* Finds where deoptimized code would go on: its return address was replaced by that of a handler. */
+/* Finds where deoptimized code would go on: its return address was replaced by that of a
+ * handler. */
 static __always_inline void undo_deoptimization(struct unwind_state *state,
 						const struct hotspot_frame *frame)
 {
@@ -388,8 +391,9 @@ static __always_inline bool name_interpreted(struct scratch *scratch,
 	return true;
 }
 
-/* Returns whether an interpreted frame is about to be made: the frame pointer is still the caller's.
- * r13 is the caller's stack pointer then, above the arguments. Later it points to the bytecode. */
+/* Returns whether an interpreted frame is about to be made: the frame pointer is still the
+ * caller's. r13 is the caller's stack pointer then, above the arguments. Later it points to the
+ * bytecode. */
 static __always_inline bool is_before_frame(const struct unwind_state *state)
 {
 	__u64 r13 = state->regs[CFI_R13], sp = state->regs[REG_SP], fp = state->regs[REG_FP];
