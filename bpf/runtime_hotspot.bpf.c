@@ -524,6 +524,22 @@ static __always_inline int step_over_continuation(struct scratch *scratch,
 										  : UNWIND_COMPLETE;
 }
 
+/* Steps from a stub that has called something, for which it has made a frame record. The barrier at
+ * the entry of nmethods has a cookie, -1, between that and the return address. */
+static __always_inline int step_from_called_stub(struct unwind_state *state)
+{
+	__u64 fp = state->regs[REG_FP], words[3];
+	int result;
+
+	if (!(state->known & REGISTER_BIT(REG_FP)) ||
+	    bpf_probe_read_user(words, sizeof(words), (const void *)fp) < 0 || words[1] != ~0ULL)
+		return go_by_record(state, fp);
+	result = go_to(state, words[2], fp + sizeof(words), 0);
+	if (result == GOES_ON)
+		state->regs[REG_FP] = words[0];
+	return result;
+}
+
 /* Steps from a stub without a frame of a fixed size. Most have none, or begin with a frame record;
  * some push registers. */
 __noinline int hotspot_step_stub(void)
@@ -540,7 +556,7 @@ __noinline int hotspot_step_stub(void)
 	name_code(scratch, frame, 0);
 	sp = state->regs[REG_SP];
 	if (state->is_call)
-		return go_by_record(state, state->regs[REG_FP]);
+		return step_from_called_stub(state);
 	if (bpf_probe_read_user(frame->stack, STUB_STACK_WORDS * 8, (const void *)sp) < 0)
 		return RUNTIME_ELSEWHERE;
 	if (is_in_code(frame, frame->stack[0]))
