@@ -38,19 +38,18 @@ enum runtime_kind {
 };
 
 /* X(NAME, nr_words): the words behind the tag */
-#define RUNTIME_FRAMES(X)                                                                            \
-	/* position: code units from the start of the bytecode; word: the code object */             \
-	X(CPYTHON, 1)                                                                                \
-	/* position: bytecode index; word: the Method */                                             \
-	X(JVM_INTERPRETED, 1)                                                                        \
-	/* position: bytes from the start of the code; word: the nmethod or other CodeBlob */        \
-	X(JVM_COMPILED, 1)                                                                           \
-	/* position: offset in the bytecode; word: the SharedFunctionInfo */                         \
-	X(V8_BYTECODE, 1)                                                                            \
-	/* words: the return address, or one byte behind the start of an interrupted instruction;  \
-	 * the SharedFunctionInfo */ \
-	X(V8_CODE, 2)                                                                                \
-	/* position: enum runtime_mark */                                                            \
+#define RUNTIME_FRAMES(X)                                                                          \
+	/* position: code units from the start of the bytecode; word: the code object */           \
+	X(CPYTHON, 1)                                                                              \
+	/* position: bytecode index; word: the Method */                                           \
+	X(JVM_INTERPRETED, 1)                                                                      \
+	/* position: bytes from the start of the code; word: the nmethod or other CodeBlob */      \
+	X(JVM_COMPILED, 1)                                                                         \
+	/* position: offset in the bytecode; word: the SharedFunctionInfo */                       \
+	X(V8_BYTECODE, 1)                                                                          \
+	/* words: the return address, or the interrupted one + 1; the SharedFunctionInfo */        \
+	X(V8_CODE, 2)                                                                              \
+	/* position: enum runtime_mark */                                                          \
 	X(MARK, 0)
 
 enum runtime_frame {
