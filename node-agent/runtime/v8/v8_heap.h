@@ -52,7 +52,8 @@ bool v8_heap_is(const struct v8_heap *heap, uint64_t object, uint64_t type);
  * array; as above. */
 int v8_heap_length(const struct v8_heap *heap, uint64_t array, uint32_t *ret_length) must_check;
 
-/* Reads an element of an array of words. Errors: -ENOENT the array has no such element; as above. */
+/* Reads an element of an array of words. Errors: -ENOENT the array has no such element; those of
+ * process_memory_read(). */
 int v8_heap_element(const struct v8_heap *heap, uint64_t array, uint64_t index, uint64_t *ret)
 	must_check;
 

@@ -39,13 +39,18 @@ static void count_two_byte(struct line_counter *counter, const uint16_t *chars, 
 		count_char(counter, chars[i]);
 }
 
+static uint64_t address_of(const struct v8_flat *flat, uint32_t position)
+{
+	return flat->address + ((uint64_t)position << flat->is_two_byte);
+}
+
 static int count_chunk(const struct v8_heap *heap, const struct v8_flat *flat, uint32_t start,
 		       size_t nr_chars, struct line_counter *counter)
 {
 	uint16_t chars[CHUNK_BYTES / 2];
-	uint64_t address = flat->address + ((uint64_t)start << flat->is_two_byte);
 
-	int r = process_memory_read(heap->memory, address, chars, nr_chars << flat->is_two_byte);
+	int r = process_memory_read(heap->memory, address_of(flat, start), chars,
+				    nr_chars << flat->is_two_byte);
 	if (r < 0)
 		return r;
 	if (flat->is_two_byte)
@@ -53,6 +58,19 @@ static int count_chunk(const struct v8_heap *heap, const struct v8_flat *flat, u
 	else
 		count_one_byte(counter, (const uint8_t *)chars, nr_chars);
 	return 0;
+}
+
+/* Returns whether the last character was a CR that ends a line: one that no LF follows. */
+static bool is_at_lone_cr(const struct v8_heap *heap, const struct v8_flat *flat, uint32_t position,
+			  const struct line_counter *counter)
+{
+	uint16_t next = 0;
+
+	if (!counter->is_after_cr || position == flat->length)
+		return counter->is_after_cr;
+	return process_memory_read(heap->memory, address_of(flat, position), &next,
+				   (size_t)1 << flat->is_two_byte) == 0 &&
+	       next != '\n';
 }
 
 /* Returns the number of lines that end before a position of the source, or -ENOENT. */
@@ -73,7 +91,7 @@ static int64_t search_source(const struct v8_heap *heap, uint64_t script, uint32
 				&counter) < 0)
 			return -ENOENT;
 	}
-	return counter.nr_ends;
+	return (int64_t)counter.nr_ends + is_at_lone_cr(heap, &flat, position, &counter);
 }
 
 /* The same by Script.line_ends, an array of positions in ascending order. */
