@@ -116,7 +116,8 @@ static __always_inline __u64 find_position(const struct python_chain *chain, __u
 }
 
 /* Appends the frame that was read to the segment. The check of a code object that cannot be read
- * is 0. */
+ * is 0. One without a first line and without variables is a trampoline, which tracebacks leave out:
+ * _Py_InitCleanup, through which __init__() is called from 3.13 on. */
 static __always_inline void keep_frame(struct python_chain *chain)
 {
 	__u64 code = raw_word(chain, chain->layout.code) & ~CODE_TAG_BITS;
@@ -127,8 +128,11 @@ static __always_inline void keep_frame(struct python_chain *chain)
 	if (n > PYTHON_SEGMENT_MAX_WORDS - 2)
 		return;
 	if (bpf_probe_read_user(check, sizeof(check), (const void *)(code + chain->layout.check)) ==
-	    0)
+	    0) {
+		if (check[0] == 0)
+			return;
 		sum = runtime_check_words(check);
+	}
 	chain->words[n] = RUNTIME_TAG(RUNTIME_FRAME_CPYTHON, sum, find_position(chain, code));
 	chain->words[n + 1] = code;
 	chain->nr_words = n + 2;

@@ -24,7 +24,7 @@
 #define CODE(i) (CODES + CODE_BYTES * (i))
 #define FRAME(i) (HEAP + 0x100ULL * (i))
 #define SHIM_WORD 3 /* of the eval loop's stack */
-#define NR_CODES 1100
+#define NR_CODES 8
 #define OWNER_SHIM 3
 
 /* The words that stand for code i at a code unit. */
@@ -111,7 +111,7 @@ static void begin(void)
 {
 	scene_begin();
 	scene_set_rule(EVAL, scene_rule(CFA_REGISTER, CFI_SP, 8 * EVAL_WORDS));
-	put_codes(8);
+	put_codes(NR_CODES);
 	set_layout(&by_shim);
 }
 
@@ -148,6 +148,22 @@ static void a_segment_takes_the_place_of_its_eval_loop(void **state)
 	set_one_eval(0);
 	put_frame(FRAME(0), 0, 5, FRAME(1));
 	put_frame(FRAME(1), 1, 9, FIRST_SHIM);
+	set_thread(FRAME(0), THREAD);
+	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), TAG(0, 5), CODE(0), TAG(1, 9), CODE(1),
+		       IN_FUNCTION(NATIVE), IN_ROOT);
+}
+
+static void a_trampoline_is_left_out(void **state)
+{
+	static const uint8_t trampoline[CODE_BYTES];
+
+	(void)state;
+	begin();
+	set_one_eval(0);
+	put_frame(FRAME(0), 0, 5, FRAME(1));
+	put_frame(FRAME(1), NR_CODES, 9, FRAME(2));
+	put_frame(FRAME(2), 1, 9, FIRST_SHIM);
+	fake_add_memory(CODE(NR_CODES), trampoline, sizeof(trampoline));
 	set_thread(FRAME(0), THREAD);
 	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), TAG(0, 5), CODE(0), TAG(1, 9), CODE(1),
 		       IN_FUNCTION(NATIVE), IN_ROOT);
@@ -385,6 +401,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_segment_takes_the_place_of_its_eval_loop),
+		cmocka_unit_test(a_trampoline_is_left_out),
 		cmocka_unit_test(native_frames_stay_between_two_segments),
 		cmocka_unit_test(the_handler_of_a_tail_calling_build_is_dropped_too),
 		cmocka_unit_test(a_descriptor_of_the_process_counts_instead_of_the_files_layout),
