@@ -45,6 +45,7 @@ struct unwind_state {
 	__u32 nr_frames;
 	__u32 nr_native; /* of them, behind the last one of a runtime */
 	__u8 python; /* enum python_state (runtime.bpf.h) */
+	__u32 python_slot; /* of the file with the eval loop */
 
 	__u32 known; /* registers (REGISTER_BIT) whose value in this frame is known */
 	bool is_call; /* ip is a return address: the frame's code is right before it */

@@ -414,22 +414,27 @@ static __always_inline void begin(struct unwind_state *state)
 
 /* Begins with the Python frames of the thread at the first native frame of a process that is known
  * to have Python, or else in a file that is. */
-static __always_inline void meet_python(const struct unwind_state *state)
+static __always_inline void meet_python(struct unwind_state *state)
 {
 	__u32 descriptor = state->descriptors[RUNTIME_CPYTHON];
+	const __u64 *head;
 
 	if (state->python != PYTHON_NOT_MET)
 		return;
-	if (descriptor != 0)
+	if (descriptor != 0) {
+		head = arena_at(state->mapping_table, descriptor, 8);
+		state->python_slot = head ? *head >> 32 : 0;
 		python_begin(state->mapping_table,
 			     descriptor + offsetof(struct runtime_descriptor, layout));
-	else if (state->file_layout != 0)
+	} else if (state->file_layout != 0) {
+		state->python_slot = state->range.slot;
 		python_begin(state->file_layout, 0);
+	}
 }
 
 /* From a frame to its caller's. If the frame is that of an interpreter's loop, the frames that it
  * interprets take its place. */
-static __always_inline int step_over_runtime(const struct unwind_state *state)
+static __always_inline int step_over_runtime(struct unwind_state *state)
 {
 	__u64 sp, offset = 0;
 	int result;
@@ -438,7 +443,7 @@ static __always_inline int step_over_runtime(const struct unwind_state *state)
 	if (state->python != PYTHON_FOLLOWED)
 		return step();
 	sp = state->regs[REG_SP];
-	if (state->file_layout != 0)
+	if (state->range.slot != 0 && state->range.slot == state->python_slot)
 		offset = code_address(state) - state->range.bias;
 	result = step();
 	python_splice(sp, offset);

@@ -147,7 +147,8 @@ struct runtime_code {
 
 struct runtime_process {
 	__u8 kind; /* enum runtime_kind */
-	__u8 pad[7];
+	__u8 pad[3];
+	__u32 slot; /* of the runtime's file */
 	__u64 words[7]; /* by kind */
 	struct runtime_code code[RUNTIME_MAX_CODE];
 };

@@ -111,6 +111,18 @@ static void share_layout(struct runtime_binder *binder, const struct found_runti
 	}
 }
 
+/* Makes the descriptor of a runtime in a process. */
+static struct runtime_descriptor describe(const struct found_runtimes *found,
+					  const struct runtimes_result *result)
+{
+	struct runtime_descriptor descriptor = { result->process, result->layout };
+
+	for (size_t i = 0; i < found->nr; i++)
+		if (found->files[i]->runtime == result->file)
+			descriptor.process.slot = found->files[i]->slot;
+	return descriptor;
+}
+
 /* Sets the descriptors of a list if they are others than before. A forked process has those of its
  * parent until it was inspected itself. Without memory it is tried again when the process is bound
  * again. */
@@ -145,10 +157,10 @@ static bool take_results(struct runtime_binder *binder, struct process *process,
 		if (result->is_shared && !result->has_process)
 			share_layout(binder, found, result);
 		else
-			descriptors[nr++] = (struct runtime_descriptor){ result->process,
-									 result->layout };
+			descriptors[nr++] = describe(found, result);
 	}
-	if (!is_pending || nr > process->mappings->nr_runtimes)
+	/* A forked process may be gone before it was inspected; its parent has the same list. */
+	if (nr >= process->mappings->nr_runtimes)
 		set_descriptors(process->mappings, descriptors, nr);
 	return is_pending;
 }

@@ -212,7 +212,9 @@ static void a_descriptor_of_the_process_counts_instead_of_the_files_layout(void 
 				      .nr_runtimes = 1 };
 	const struct mapping_range range = { .bias = SCENE_CODE - SCENE_FILE_OFFSET,
 					     .slot = SCENE_SLOT };
-	struct runtime_descriptor descriptor = { .process = { .kind = RUNTIME_CPYTHON } };
+	struct runtime_descriptor descriptor = {
+		.process = { .kind = RUNTIME_CPYTHON, .slot = SCENE_SLOT },
+	};
 	uint8_t table[128 + sizeof(descriptor)] = { 0 };
 	const uint64_t start = SCENE_CODE;
 

@@ -187,6 +187,8 @@ static int inspect(struct process_memory *memory, const struct runtime_file *fil
 		fill_layout(values, &place, &found.layout.cpython);
 		fill_naming(values, found.naming);
 		found.is_shared = is_of_file(&place, values);
+		found.has_process = !found.is_shared;
+		found.process.kind = RUNTIME_CPYTHON;
 		say_ready(&found, values);
 	}
 	*ret_found = found;

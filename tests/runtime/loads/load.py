@@ -158,9 +158,14 @@ def decorated(turn):
     return work()
 
 
+# Compiled once: code that is gone a moment later can have no name.
+STATEMENTS = compile("def compiled():\n\n    return work()\n\ncompiled()", "<string>", "exec")
+EXPRESSION = compile("work()", "<string>", "eval")
+
+
 def texts():
-    exec("def compiled():\n\n    return work()\n\ncompiled()", {"work": work})
-    return eval("work()")
+    exec(STATEMENTS, {"work": work})
+    return eval(EXPRESSION)
 
 
 CALLS = (methods, closures, generators, comprehensions, contexts, exceptions, callbacks, texts,
