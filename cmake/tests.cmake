@@ -23,7 +23,7 @@ function(flamelet_unit_test name)
 endfunction()
 
 # Areas whose tests look at what the whole machine does, or take all of it: each of them runs alone.
-set(FLAMELET_SERIAL_AREAS e2e collector unwind bpf_kernel)
+set(FLAMELET_SERIAL_AREAS e2e collector unwind bpf_kernel runtime)
 
 # flamelet_script_test(area/name COMMAND … [TIMEOUT s]): a test that says SKIP by exit status 77. Its
 # label is the area: unit, corpus, lint, e2e.

@@ -36,6 +36,7 @@ import schema
 INSTALLED = {"cpython": "/usr/bin/python3", "v8": "node", "hotspot": "java"}
 COLUMNS = ("rooted", "chain", "complete", "lines", "named")
 MIN_SAMPLES = 100
+MAX_EARLY = 20      # per cent; a deep stack needs many tables
 START_SECONDS = 120
 
 
@@ -122,6 +123,8 @@ def check_case(options, scene, case):
     print(f"{scene.runtime.name:<24} {version:<12} {case.name:<20} {verdict.counts['samples']:>7} "
           + " ".join(f"{shares[column]:>8.2f}" for column in COLUMNS), flush=True)
     faults = judge.faults(verdict, case.shares())
+    if verdict.early() > MAX_EARLY:
+        faults.append(f"{verdict.early():.1f} % of the samples came before the tables")
     if verdict.counts["samples"] < MIN_SAMPLES:
         faults.append(f"only {verdict.counts['samples']} samples")
     if faults or options.verbose:

@@ -99,8 +99,8 @@ def java_starts(burner, directory):
 # The share of the time in the function that must be there in all; and of how many processes all but LATE_S must be.
 CASES = {
     "short-lived": (short_lived, 90, 0),
-    "many-files": (many_files, 60, 100),
-    "python-starts": (python_starts, 80, 100),
+    "many-files": (many_files, 80, 90),
+    "python-starts": (python_starts, 80, 98),
     "node-starts": (node_starts, 60, 100),
     "java-starts": (java_starts, 60, 100),
 }

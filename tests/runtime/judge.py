@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 
 KERNEL = "[kernel.kallsyms]"
 TOO_DEEP = "too deep"
+# A recording's first stacks of a program may end so.
+NOT_YET = ("[unwind table not loaded yet]", "[process not known yet]")
 NR_EXAMPLES = 3
 
 HIDDEN = re.compile(r"\$\$Lambda|LambdaForm|^java\.lang\.invoke\.|^jdk\.internal\.vm\.|^<interpreter trampoline>$")
@@ -180,8 +182,16 @@ class Verdict:
                 "complete": self.share("complete", "samples"), "lines": self.share("right lines", "lines"),
                 "named": self.share("named", "frames")}
 
+    def early(self):
+        """The share of samples before all tables were there; the others are judged."""
+        return self.share("early", "all")
+
     def add(self, sample, truth, runtime):
         frames, stop = frames_of(sample, runtime), stop_of(sample)
+        self.counts["all"] += sample.count
+        if stop in NOT_YET:
+            self.counts["early"] += sample.count
+            return
         match = follow(truth, frames, runtime, TOO_DEEP in stop)
         named = sum(not is_nameless(frame) for frame in frames)
         is_rooted = match.nr_frames > 0 and (not stop or "continuation" in stop)

@@ -85,6 +85,8 @@ STACKS = (
     ("no native root", PYTHON, "cpython", (MODULE, frame("main", "load.py", 7), WORK), "rooted"),
     ("a stack that ends early", PYTHON, "cpython", (stop("[stack unreadable]"), MODULE,
                                                     frame("main", "load.py", 7), WORK), "rooted"),
+    ("a stack before its tables", PYTHON, "cpython", (stop("[unwind table not loaded yet]"), WORK),
+     "rooted chain complete lines named"),
     ("a cut stack", PYTHON, "cpython", (stop("[stack too deep]"), frame("main", "load.py", 7), WORK), "rooted"),
     ("names of JavaScript", NODE, "v8", (START, frame("_load", "loader", 3), frame("(anonymous)", "load.js", 9),
                                          frame("Shape.size", "load.js", 4), frame("work", "load.js", 3)), ""),

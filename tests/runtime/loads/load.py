@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A load whose stacks are known (truth.py).
 
-    load.py DIRECTORY calls | threads | processes | deep DEPTH | alternate DEPTH | unicode | tasks
+    load.py DIRECTORY calls | threads | processes | deep DEPTH | alternate DEPTH | unicode | tasks | texts
 """
 
 import asyncio
@@ -158,17 +158,13 @@ def decorated(turn):
     return work()
 
 
-# Compiled once: code that is gone a moment later can have no name.
-STATEMENTS = compile("def compiled():\n\n    return work()\n\ncompiled()", "<string>", "exec")
-EXPRESSION = compile("work()", "<string>", "eval")
+def texts(_argument):
+    """Code objects that live as long as one call."""
+    exec("def compiled():\n\n    return work()\n\ncompiled()", {"work": work})
+    eval("work()")
 
 
-def texts():
-    exec(STATEMENTS, {"work": work})
-    return eval(EXPRESSION)
-
-
-CALLS = (methods, closures, generators, comprehensions, contexts, exceptions, callbacks, texts,
+CALLS = (methods, closures, generators, comprehensions, contexts, exceptions, callbacks,
          lambda: decorated(object()), lambda: recurse(10), lambda: alternate(5))
 
 
@@ -220,6 +216,7 @@ async def wait(depth):
 
 async def gather():
     await asyncio.gather(wait(3), wait(5))
+    return work()
 
 
 def tasks(_argument):
@@ -227,7 +224,7 @@ def tasks(_argument):
 
 
 CASES = {"calls": calls, "threads": calls, "processes": calls, "deep": deep, "alternate": alternate, "unicode": unicode,
-         "tasks": tasks}
+         "tasks": tasks, "texts": texts}
 
 
 def serve(case, argument, is_noted, is_told):
