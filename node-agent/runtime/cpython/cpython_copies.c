@@ -19,7 +19,7 @@ int cpython_copies_find(struct process_memory *memory, const struct cpython_byte
 	uint64_t instruction = bytecode->address + (uint64_t)position * UNIT_BYTES;
 	struct cpython_object array;
 	const uint8_t *copies;
-	uint64_t nr, copy;
+	uint64_t nr = 0, copy;
 
 	int r = cpython_object_read(memory, bytecode->copies, CPYTHON_OBJECT_BYTES, &array);
 	if (r == 0)

@@ -74,8 +74,9 @@ static int read_code(struct process_memory *memory, const uint64_t *naming, uint
 	struct code code = { 0 };
 
 	int r = cpython_object_read(memory, address, naming[CPYTHON_NAMING_CODE_BYTES], &object);
-	if (r == 0)
-		r = take_fields(&object, naming, &code);
+	if (r < 0)
+		return r;
+	r = take_fields(&object, naming, &code);
 	if (r == 0 && naming[CPYTHON_NAMING_TLBC] != 0)
 		r = take_bytecode(&object, naming, &code.bytecode);
 	if (r == 0)
@@ -191,7 +192,7 @@ int cpython_name(struct process_memory *memory, const uint64_t *naming, const ui
 		(RUNTIME_NAME_MAX_BYTES + RUNTIME_FILE_MAX_BYTES + 2) * CHAR_MAX_BYTES);
 	uint64_t address = words[1] & ~POINTER_TAG_BITS;
 	struct runtime_line line = { 0 };
-	struct code code, again;
+	struct code code = { 0 }, again = { 0 };
 
 	int r = read_code(memory, naming, address, &code);
 	if (r < 0)

@@ -170,6 +170,7 @@ static size_t len_of_written(const char *name, size_t len, char *to)
 static void long_texts_are_cut_between_two_characters(void **state)
 {
 	(void)state;
+	static const char euro[] = { '\xe2', '\x82', '\xac' };
 	char name[2 * RUNTIME_NAME_MAX_BYTES];
 	char written[RUNTIME_NAME_MAX_BYTES];
 
@@ -183,7 +184,7 @@ static void long_texts_are_cut_between_two_characters(void **state)
 	assert_memory_equal(written + RUNTIME_NAME_MAX_BYTES - 4, "x\xe2\x80\xa6", 4);
 
 	for (size_t i = 0; i + 3 <= sizeof(name); i += 3)
-		memcpy(name + i, "\xe2\x82\xac", 3);
+		memcpy(name + i, euro, sizeof(euro));
 	/* 340 characters of three bytes fit before "…" */
 	assert_int_equal(len_of_written(name, sizeof(name) - sizeof(name) % 3, written), 1023);
 	assert_memory_equal(written + 1017, "\xe2\x82\xac\xe2\x80\xa6", 6);
