@@ -65,6 +65,8 @@ static void begin_process(const struct search *search, struct runtime_known_proc
 {
 	search->job->kind = kind;
 	search->job->owner = process->sampled.cgroup_id;
+	search->job->pid = process->sampled.pid;
+	search->job->start_ns = process->sampled.start_ns;
 	search->job->process = process;
 	process->is_asked = true;
 	runtime_processes_update(&search->registry->processes, process);
@@ -271,9 +273,10 @@ static void share(struct runtime_registry *registry, struct runtime_known_file *
 
 static void wait_for(struct runtime_instance *instance, uint64_t now_ns)
 {
-	instance->wait_ns = instance->wait_ns == 0
-				    ? RUNTIME_INSPECT_MIN_NS
-				    : min_u64(2 * instance->wait_ns, RUNTIME_INSPECT_MAX_NS);
+	if (instance->nr_waits++ < RUNTIME_INSPECT_NR_MIN)
+		instance->wait_ns = RUNTIME_INSPECT_MIN_NS;
+	else
+		instance->wait_ns = min_u64(2 * instance->wait_ns, RUNTIME_INSPECT_MAX_NS);
 	instance->due_ns = now_ns + instance->wait_ns;
 }
 
@@ -291,7 +294,7 @@ static void keep_found(struct runtime_registry *registry, struct runtime_instanc
 	}
 	*copy = *found;
 	instance->state = found->state;
-	if (found->state == RUNTIME_READY && found->is_shared)
+	if (found->state == RUNTIME_READY && found->is_shared && !found->has_process)
 		share(registry, instance->file, copy);
 	else
 		instance->own = copy;

@@ -17,6 +17,8 @@
 struct runtime_job {
 	enum runtime_request_kind kind;
 	uint64_t owner; /* cgroup id */
+	uint32_t pid; /* of the process */
+	uint64_t start_ns; /* likewise, since boot; 0: not known */
 	bool is_try; /* with a short time limit (worker/worker_lanes.h) */
 	bool is_late; /* its owner has the lowest rank */
 	struct runtime_known_file *file; /* a reference; of RUNTIME_REQUEST_FILE */

@@ -34,6 +34,7 @@ struct runtime_instance {
 		*own; /* owned; what the process told; NULL: nothing, or it is shared */
 	uint64_t due_ns; /* while it is pending: when to inspect it again */
 	uint64_t wait_ns;
+	unsigned int nr_waits;
 	unsigned int nr_failures;
 };
 

@@ -39,21 +39,20 @@ struct runtime_thread {
 
 /* Opens the memory of the process that was sampled, not of another one with its pid. Errors:
  * -ESRCH, those of open(2). */
-static int open_memory(const struct runtime_thread *thread, struct runtime_known_process *process)
+static int open_memory(const struct runtime_thread *thread, const struct runtime_job *job)
 {
-	const struct runtime_sampled *sampled = &process->sampled;
 	char path[PROC_PATH_BYTES];
 
-	if (process->memory_fd >= 0)
+	if (job->process->memory_fd >= 0)
 		return 0;
-	snprintf(path, sizeof(path), "%" PRIu32 "/mem", sampled->pid);
+	snprintf(path, sizeof(path), "%" PRIu32 "/mem", job->pid);
 	_cleanup_close_ int fd = openat(thread->proc_fd, path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	int r = proc_stat_verify_start(thread->proc_fd, sampled->pid, sampled->start_ns);
+	int r = proc_stat_verify_start(thread->proc_fd, job->pid, job->start_ns);
 	if (r < 0)
 		return r;
-	process->memory_fd = take_fd(fd);
+	job->process->memory_fd = take_fd(fd);
 	return 0;
 }
 
@@ -136,7 +135,7 @@ static bool start_next(struct runtime_thread *thread, enum worker_lane lane)
 	while (!worker_lanes_is_busy(thread->lanes, lane) && choose_job(thread, lane)) {
 		heartbeat_beat();
 		set_rank(thread, lane, job);
-		if (job->process && open_memory(thread, job->process) < 0) {
+		if (job->process && open_memory(thread, job) < 0) {
 			lose_process(thread, job);
 			continue;
 		}

@@ -53,6 +53,8 @@ int runtime_answer_process(const void *bytes, size_t len, const struct runtime_f
 	if (found.state >= RUNTIME_NR_STATES || found.is_shared > 1 || found.has_process > 1 ||
 	    (found.state == RUNTIME_READY && !is_ready_sound(&found, file->kind)))
 		return -EBADMSG;
+	if (!found.has_process)
+		found.process = (struct runtime_process){ .kind = found.layout.kind };
 	found.reason[sizeof(found.reason) - 1] = '\0';
 	for (char *c = found.reason; *c; c++)
 		if (*c < ' ' || *c > '~')

@@ -201,6 +201,18 @@ static void what_is_shared_is_asked_once(void **state)
 	assert_name(fixture, put_frame(fixture, second, "quick", 3), "quick", 3);
 }
 
+static void what_is_particular_to_a_process_is_not_shared(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fixture->standin.has_process = 1;
+	fixture->standin.place = 5;
+	await_result(fixture, see(fixture, 1), RUNTIME_READY);
+	fixture->standin.place = 6;
+	struct runtimes_result result = await_result(fixture, see(fixture, 2), RUNTIME_READY);
+	assert_int_equal(result.layout.cpython.place[0], 6);
+}
+
 static void a_process_without_that_memory_is_given_up(void **state)
 {
 	struct fixture *fixture = *state;
@@ -330,6 +342,7 @@ int main(int argc, char **argv)
 		TEST(a_process_says_what_the_unwinder_needs),
 		TEST(a_runtime_that_is_starting_is_asked_again),
 		TEST(what_is_shared_is_asked_once),
+		TEST(what_is_particular_to_a_process_is_not_shared),
 		TEST(a_process_without_that_memory_is_given_up),
 		TEST(another_process_with_the_pid_is_not_read),
 		TEST(frames_get_their_names),

@@ -38,6 +38,19 @@ static void a_sound_answer_is_copied(void **state)
 	assert_string_equal(copy.reason, found.reason);
 }
 
+static void a_process_of_which_nothing_is_told_has_a_kind(void **state)
+{
+	struct runtime_found found = good_found(), copy;
+	(void)state;
+
+	found.has_process = 0;
+	found.process.kind = RUNTIME_V8;
+	found.process.words[0] = 1;
+	assert_int_equal(runtime_answer_process(&found, sizeof(found), &cpython, &copy), 0);
+	assert_int_equal(copy.process.kind, RUNTIME_CPYTHON);
+	assert_int_equal(copy.process.words[0], 0);
+}
+
 static void a_reason_becomes_printable(void **state)
 {
 	struct runtime_found found = good_found(), copy;
@@ -127,6 +140,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sound_answer_is_copied),
+		cmocka_unit_test(a_process_of_which_nothing_is_told_has_a_kind),
 		cmocka_unit_test(a_reason_becomes_printable),
 		cmocka_unit_test(what_is_not_ready_needs_no_layout),
 		cmocka_unit_test(values_out_of_range_are_refused),
