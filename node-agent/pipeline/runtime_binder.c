@@ -123,14 +123,15 @@ static struct runtime_descriptor describe(const struct found_runtimes *found,
 	return descriptor;
 }
 
-/* Sets the descriptors of a list if they are others than before. A forked process has those of its
- * parent until it was inspected itself. Without memory it is tried again when the process is bound
- * again. */
+/* Sets the descriptors of a list if they are others than before. None is taken away: a forked
+ * process has those of its parent, in the same list, and may end before it was inspected itself.
+ * Without memory it is tried again when the process is bound again. */
 static void set_descriptors(struct mapping_list *list, const struct runtime_descriptor *descriptors,
 			    size_t nr)
 {
-	if (nr == list->nr_runtimes &&
-	    (nr == 0 || memcmp(list->runtimes, descriptors, nr * sizeof(*descriptors)) == 0))
+	if (nr == 0 || nr < list->nr_runtimes ||
+	    (nr == list->nr_runtimes &&
+	     memcmp(list->runtimes, descriptors, nr * sizeof(*descriptors)) == 0))
 		return;
 	int r = mapping_list_set_runtimes(list, descriptors, nr);
 	(void)r;
@@ -159,9 +160,7 @@ static bool take_results(struct runtime_binder *binder, struct process *process,
 		else
 			descriptors[nr++] = describe(found, result);
 	}
-	/* A forked process may be gone before it was inspected; its parent has the same list. */
-	if (nr >= process->mappings->nr_runtimes)
-		set_descriptors(process->mappings, descriptors, nr);
+	set_descriptors(process->mappings, descriptors, nr);
 	return is_pending;
 }
 

@@ -189,6 +189,14 @@ static void a_forked_process_keeps_what_its_parent_has(void **state)
 	binder_fixture_flush(fixture->binder);
 	const struct process *child = binder_fixture_find(fixture->binder, PID + 1);
 	assert_int_equal(child->mappings->nr_runtimes, 1);
+	/* Its own memory cannot be opened. */
+	uint64_t until_ns = clock_mono_ns() + WAIT_NS;
+	while (child->waits_for_runtime) {
+		assert_true(clock_mono_ns() < until_ns);
+		usleep(1000);
+		binder_fixture_flush(fixture->binder);
+	}
+	assert_int_equal(child->mappings->nr_runtimes, 1);
 }
 
 static void a_process_of_a_sample_is_found_again(void **state)
