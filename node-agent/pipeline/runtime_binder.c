@@ -152,7 +152,7 @@ static bool take_results(struct runtime_binder *binder, struct process *process,
 	for (size_t i = 0; i < nr_results; i++) {
 		const struct runtimes_result *result = &results[i];
 
-		is_pending |= result->state == RUNTIME_PENDING;
+		is_pending |= !result->is_final;
 		if (result->state != RUNTIME_READY)
 			continue;
 		if (result->is_shared && !result->has_process)

@@ -129,6 +129,23 @@ void runtime_files_settle(struct runtime_known_file *file, const struct runtime_
 	file->state = RUNTIME_FILE_RUNTIME;
 }
 
+bool runtime_known_file_is_trusted(const struct runtime_known_file *file, uint64_t owner)
+{
+	size_t nr = file->nr_trusting < RUNTIME_FILES_MAX_TRUSTING ? file->nr_trusting
+								   : RUNTIME_FILES_MAX_TRUSTING;
+
+	for (size_t i = 0; i < nr; i++)
+		if (file->trusting[i] == owner)
+			return true;
+	return false;
+}
+
+void runtime_known_file_trust(struct runtime_known_file *file, uint64_t owner)
+{
+	if (!runtime_known_file_is_trusted(file, owner))
+		file->trusting[file->nr_trusting++ % RUNTIME_FILES_MAX_TRUSTING] = owner;
+}
+
 uint64_t runtime_file_bias(const struct runtime_file_answer *answer, uint64_t start,
 			   uint64_t offset)
 {

@@ -15,6 +15,7 @@
 
 #define RUNTIME_FILES_MAX 65536
 #define RUNTIME_FILES_MAX_WAITING 1024 /* each has a descriptor */
+#define RUNTIME_FILES_MAX_TRUSTING 128
 
 enum runtime_file_state {
 	RUNTIME_FILE_UNKNOWN, /* not asked yet */
@@ -34,6 +35,10 @@ struct runtime_known_file {
 	struct runtime_file_answer *answer; /* owned; NULL: no runtime */
 	/* Owned; what a process told that holds for all that map the file; NULL: nothing so far. */
 	struct runtime_found *shared;
+	/* The last cgroups with a process that told the same: a process of another one is asked
+	 * itself, since the first one may have lied. */
+	uint64_t trusting[RUNTIME_FILES_MAX_TRUSTING];
+	size_t nr_trusting; /* so far; beyond the maximum, the first ones make room */
 };
 
 TAILQ_HEAD(runtime_file_queue, runtime_known_file);
@@ -71,6 +76,12 @@ void runtime_files_put_back(struct runtime_files *files, struct runtime_known_fi
 /* Sets the answer, and closes the file. NULL: it is no runtime. Without memory it is none. */
 void runtime_files_settle(struct runtime_known_file *file,
 			  const struct runtime_file_answer *answer);
+
+/* Returns whether a process of the cgroup has told what is shared; false if nothing is. */
+bool runtime_known_file_is_trusted(const struct runtime_known_file *file, uint64_t owner);
+
+/* Notes that a process of the cgroup has told what is shared. */
+void runtime_known_file_trust(struct runtime_known_file *file, uint64_t owner);
 
 /* Returns the difference between the addresses of a process that maps the file's byte `offset` at
  * `start`, and the virtual addresses of the file. */

@@ -72,10 +72,10 @@ static void begin_process(const struct search *search, struct runtime_known_proc
 	runtime_processes_update(&search->registry->processes, process);
 }
 
-static bool is_due(const struct runtime_instance *instance, uint64_t now_ns)
+static bool is_due(const struct runtime_known_process *process,
+		   const struct runtime_instance *instance, uint64_t now_ns)
 {
-	return instance->state == RUNTIME_PENDING && !runtime_instance_found(instance) &&
-	       now_ns >= instance->due_ns;
+	return !runtime_instance_is_settled(process, instance) && now_ns >= instance->due_ns;
 }
 
 static void inspect(const struct search *search, struct runtime_known_process *process,
@@ -102,7 +102,7 @@ static bool next_inspection(const struct search *search)
 		if (!is_turn_of_process(search, process))
 			continue;
 		for (size_t i = 0; i < process->nr_instances; i++) {
-			if (is_due(&process->instances[i], search->now_ns)) {
+			if (is_due(process, &process->instances[i], search->now_ns)) {
 				inspect(search, process, i);
 				return true;
 			}
@@ -206,7 +206,7 @@ uint64_t runtime_job_next_due_ns(const struct runtime_registry *registry)
 	TAILQ_FOREACH(process, &registry->processes.due, due_link)
 	{
 		for (size_t i = 0; i < process->nr_instances; i++)
-			if (is_due(&process->instances[i], UINT64_MAX))
+			if (is_due(process, &process->instances[i], UINT64_MAX))
 				due_ns = min_u64(due_ns, process->instances[i].due_ns);
 	}
 	return due_ns;
@@ -256,19 +256,26 @@ static int take_file(struct runtime_registry *registry, struct runtime_job *job,
 	return r;
 }
 
-/* The frames of all processes that map a file can be named from now on. */
-static void share(struct runtime_registry *registry, struct runtime_known_file *file,
-		  struct runtime_found *found)
+/* Shares what a process told, unless something else is shared already. Then the frames of all
+ * processes that map the file can be named. Returns whether it is shared. */
+static bool share(struct runtime_registry *registry, struct runtime_known_file *file,
+		  const struct runtime_found *found, uint64_t owner)
 {
-	if (file->shared) {
-		free(found);
-		return;
+	if (!file->shared) {
+		file->shared = malloc(sizeof(*found));
+		if (!file->shared)
+			return false;
+		*file->shared = *found;
 	}
-	file->shared = found;
+	if (memcmp(&file->shared->layout, &found->layout, sizeof(found->layout)) != 0 ||
+	    memcmp(file->shared->naming, found->naming, sizeof(found->naming)) != 0)
+		return false;
+	runtime_known_file_trust(file, owner);
 	for (size_t i = 0; i < registry->processes.nr_slots; i++)
 		if (registry->processes.slots[i])
 			runtime_processes_update(&registry->processes,
 						 registry->processes.slots[i]);
+	return true;
 }
 
 static void wait_for(struct runtime_instance *instance, uint64_t now_ns)
@@ -280,25 +287,41 @@ static void wait_for(struct runtime_instance *instance, uint64_t now_ns)
 	instance->due_ns = now_ns + instance->wait_ns;
 }
 
-/* Keeps what a process told. Without memory it is asked again later. */
-static void keep_found(struct runtime_registry *registry, struct runtime_instance *instance,
+/* Keeps what a process told of itself. Errors: -ENOMEM. */
+static int keep_own(struct runtime_instance *instance, const struct runtime_found *found)
+{
+	struct runtime_found *copy = malloc(sizeof(*copy));
+
+	if (!copy)
+		return -ENOMEM;
+	*copy = *found;
+	copy->is_shared = false;
+	free(instance->own);
+	instance->own = copy;
+	return 0;
+}
+
+/* Takes what a process told. Without memory it is asked again later. */
+static void take_found(struct runtime_registry *registry, struct runtime_job *job,
 		       const struct runtime_found *found, uint64_t now_ns)
 {
-	struct runtime_found *copy = NULL;
+	struct runtime_instance *instance = &job->process->instances[job->instance];
+	bool may_share = found->state == RUNTIME_READY && found->is_shared && !found->has_process;
 
-	if (found->state != RUNTIME_PENDING)
-		copy = malloc(sizeof(*copy));
-	if (!copy) {
+	if (found->state == RUNTIME_PENDING ||
+	    (!(may_share && share(registry, instance->file, found, job->owner)) &&
+	     keep_own(instance, found) < 0)) {
 		wait_for(instance, now_ns);
 		return;
 	}
-	*copy = *found;
 	instance->state = found->state;
-	if (found->state == RUNTIME_READY && found->is_shared && !found->has_process)
-		share(registry, instance->file, copy);
-	else
-		instance->own = copy;
 	runtime_registry_tell(registry);
+}
+
+/* Gives an instance up. What other processes have told must do, if there is something. */
+static void give_up(struct runtime_instance *instance)
+{
+	instance->state = instance->file->shared ? RUNTIME_READY : RUNTIME_UNSUPPORTED;
 }
 
 /* The process, or its runtime, could not be read. */
@@ -308,7 +331,7 @@ static void fail_instance(struct runtime_registry *registry, struct runtime_inst
 	wait_for(instance, now_ns);
 	if (++instance->nr_failures < RUNTIME_INSPECT_MAX_FAILURES)
 		return;
-	instance->state = RUNTIME_UNSUPPORTED;
+	give_up(instance);
 	runtime_registry_tell(registry);
 }
 
@@ -325,7 +348,7 @@ static int take_process(struct runtime_registry *registry, struct runtime_job *j
 	if (reply->error < 0 || r < 0)
 		fail_instance(registry, instance, reply->now_ns);
 	else
-		keep_found(registry, instance, &found, reply->now_ns);
+		take_found(registry, job, &found, reply->now_ns);
 	return r;
 }
 
@@ -414,7 +437,7 @@ void runtime_job_lose_process(struct runtime_registry *registry, struct runtime_
 	process->is_gone = true;
 	for (size_t i = 0; i < process->nr_instances; i++)
 		if (process->instances[i].state == RUNTIME_PENDING)
-			process->instances[i].state = RUNTIME_UNSUPPORTED;
+			give_up(&process->instances[i]);
 	for (size_t i = 0; i < job->nr_numbers; i++)
 		set_names(registry, job, i, NULL, 0, process->sampled.now_ns);
 	runtime_registry_tell(registry);

@@ -160,9 +160,14 @@ const struct runtime_found *runtime_instance_found(const struct runtime_instance
 {
 	if (instance->state == RUNTIME_UNSUPPORTED)
 		return NULL;
-	if (instance->file->shared)
-		return instance->file->shared;
-	return instance->state == RUNTIME_READY ? instance->own : NULL;
+	return instance->own ? instance->own : instance->file->shared;
+}
+
+bool runtime_instance_is_settled(const struct runtime_known_process *process,
+				 const struct runtime_instance *instance)
+{
+	return instance->state != RUNTIME_PENDING ||
+	       runtime_known_file_is_trusted(instance->file, process->sampled.cgroup_id);
 }
 
 const struct runtime_found *runtime_processes_found(const struct runtime_known_process *process,
@@ -192,8 +197,7 @@ static uint32_t ready_kinds(const struct runtime_known_process *process)
 static bool is_pending(const struct runtime_known_process *process)
 {
 	for (size_t i = 0; i < process->nr_instances; i++)
-		if (process->instances[i].state == RUNTIME_PENDING &&
-		    !runtime_instance_found(&process->instances[i]))
+		if (!runtime_instance_is_settled(process, &process->instances[i]))
 			return true;
 	return false;
 }

@@ -99,7 +99,13 @@ bool runtime_processes_add_instance(struct runtime_processes *processes,
 				    struct runtime_known_file *file, uint64_t start,
 				    uint64_t offset);
 
-/* Returns what is known of an instance that is ready, else NULL. */
+/* Returns whether an instance needs no inspection: it is no longer pending, or a process of its
+ * cgroup has told what is shared. */
+bool runtime_instance_is_settled(const struct runtime_known_process *process,
+				 const struct runtime_instance *instance);
+
+/* Returns what is known of an instance, and may be used: what it has told itself, or what is
+ * shared; NULL: nothing. */
 const struct runtime_found *runtime_instance_found(const struct runtime_instance *instance);
 
 /* Returns what is known of the ready instance of a kind, else NULL. */

@@ -150,14 +150,17 @@ static void set_details(struct runtimes_result *result, const struct runtime_fou
 		memcpy(result->reason, unreadable, sizeof(unreadable));
 }
 
-static struct runtimes_result result_of(const struct runtime_instance *instance)
+static struct runtimes_result result_of(const struct runtime_known_process *process,
+					const struct runtime_instance *instance)
 {
 	const struct runtime_found *found = runtime_instance_found(instance);
 	struct runtimes_result result = {
 		.file = instance->file->id,
 		.kind = (enum runtime_kind)instance->file->answer->file.kind,
 		.version = instance->file->answer->file.version,
-		.state = found ? RUNTIME_READY : instance->state,
+		.state = found && instance->state == RUNTIME_PENDING ? RUNTIME_READY
+								     : instance->state,
+		.is_final = runtime_instance_is_settled(process, instance),
 	};
 
 	set_details(&result, found ? found : instance->own);
@@ -178,7 +181,7 @@ size_t runtimes_get_results(struct runtimes *runtimes, uint32_t process,
 		&runtimes->registry.processes, process);
 
 	for (size_t i = 0; known && i < known->nr_instances; i++)
-		ret_results[i] = result_of(&known->instances[i]);
+		ret_results[i] = result_of(known, &known->instances[i]);
 	return known ? known->nr_instances : 0;
 }
 
@@ -294,13 +297,15 @@ int runtimes_symbolize(struct runtimes *runtimes, uint64_t frame, struct symbol_
 	return 0;
 }
 
+/* Processes that have ended are kept for their names, and not counted. */
 static void count_processes(const struct runtime_registry *registry, struct runtimes_stats *stats)
 {
 	for (size_t i = 0; i < registry->processes.nr_slots; i++) {
 		const struct runtime_known_process *process = registry->processes.slots[i];
 
-		for (size_t j = 0; process && j < process->nr_instances; j++) {
-			const struct runtimes_result result = result_of(&process->instances[j]);
+		for (size_t j = 0; process && !process->is_gone && j < process->nr_instances; j++) {
+			const struct runtimes_result result = result_of(process,
+									&process->instances[j]);
 			struct runtimes_kind_stats *kind = runtimes_stats_of(
 				stats, process->instances[j].file->answer->file.kind);
 

@@ -60,6 +60,7 @@ struct runtimes_result {
 	enum runtime_kind kind;
 	uint32_t version; /* as in struct runtime_file */
 	enum runtime_state state;
+	bool is_final; /* it will not change; else it may, and the generation with it */
 	char reason[RUNTIME_REASON_BYTES]; /* as in struct runtime_found */
 	/* Valid if it is ready, as in struct runtime_found. */
 	bool is_shared;

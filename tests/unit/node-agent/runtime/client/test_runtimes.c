@@ -83,18 +83,24 @@ static struct runtime_sampled self(uint64_t number)
 	};
 }
 
-static uint32_t see(struct fixture *fixture, uint64_t number)
+static uint32_t see_in(struct fixture *fixture, uint64_t number, uint64_t cgroup_id)
 {
-	const struct runtime_sampled sampled = self(number);
+	struct runtime_sampled sampled = self(number);
 	const struct runtimes_mapped mapped = {
 		.file = fixture->file,
 		.start = (uint64_t)(uintptr_t)&fixture->standin,
 	};
 
+	sampled.cgroup_id = cgroup_id;
 	assert_int_equal(await_file(fixture, fixture->file), RUNTIME_FILE_RUNTIME);
 	uint32_t id = runtimes_see_process(fixture->runtimes, &sampled, &mapped, 1);
 	assert_int_not_equal(id, 0);
 	return id;
+}
+
+static uint32_t see(struct fixture *fixture, uint64_t number)
+{
+	return see_in(fixture, number, number);
 }
 
 static struct runtimes_result await_result(struct fixture *fixture, uint32_t process,
@@ -187,18 +193,48 @@ static void a_runtime_that_is_starting_is_asked_again(void **state)
 	assert_name(fixture, frame, "early", 1);
 }
 
-static void what_is_shared_is_asked_once(void **state)
+/* Waits until nothing more will be told of the process. */
+static struct runtimes_result await_final(struct fixture *fixture, uint32_t process)
+{
+	struct runtimes_result results[RUNTIME_MAX_OF_PROCESS];
+	uint64_t until_ns = clock_mono_ns() + WAIT_NS;
+
+	do {
+		assert_true(clock_mono_ns() < until_ns);
+		usleep(1000);
+		assert_int_equal(runtimes_get_results(fixture->runtimes, process, results), 1);
+	} while (!results[0].is_final);
+	return results[0];
+}
+
+static void what_is_shared_is_asked_once_in_a_cgroup(void **state)
 {
 	struct fixture *fixture = *state;
 
-	await_result(fixture, see(fixture, 1), RUNTIME_READY);
+	await_result(fixture, see_in(fixture, 1, 9), RUNTIME_READY);
 	fixture->standin.state = RUNTIME_UNSUPPORTED; /* nobody looks */
-	uint32_t second = see(fixture, 2);
+	uint32_t second = see_in(fixture, 2, 9);
 	struct runtimes_result results[RUNTIME_MAX_OF_PROCESS];
 	assert_int_equal(runtimes_get_results(fixture->runtimes, second, results), 1);
 	assert_int_equal(results[0].state, RUNTIME_READY);
-	assert_true(results[0].is_shared);
+	assert_true(results[0].is_final && results[0].is_shared);
 	assert_name(fixture, put_frame(fixture, second, "quick", 3), "quick", 3);
+}
+
+static void another_cgroup_need_not_believe_what_is_shared(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fixture->standin.place = 5; /* a lie */
+	await_result(fixture, see_in(fixture, 1, 9), RUNTIME_READY);
+	fixture->standin.place = 6;
+	struct runtimes_result result = await_final(fixture, see_in(fixture, 2, 10));
+	assert_int_equal(result.state, RUNTIME_READY);
+	assert_false(result.is_shared);
+	assert_int_equal(result.layout.cpython.place[0], 6);
+	fixture->standin.place = 5;
+	result = await_final(fixture, see_in(fixture, 3, 11));
+	assert_true(result.is_shared);
 }
 
 static void what_is_particular_to_a_process_is_not_shared(void **state)
@@ -341,7 +377,8 @@ int main(int argc, char **argv)
 		TEST(other_files_are_no_runtimes),
 		TEST(a_process_says_what_the_unwinder_needs),
 		TEST(a_runtime_that_is_starting_is_asked_again),
-		TEST(what_is_shared_is_asked_once),
+		TEST(what_is_shared_is_asked_once_in_a_cgroup),
+		TEST(another_cgroup_need_not_believe_what_is_shared),
 		TEST(what_is_particular_to_a_process_is_not_shared),
 		TEST(a_process_without_that_memory_is_given_up),
 		TEST(another_process_with_the_pid_is_not_read),
