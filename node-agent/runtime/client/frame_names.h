@@ -16,10 +16,11 @@
 /* A large program has some ten thousand places that are sampled. */
 #define FRAME_NAMES_MAX 32768
 
-/* A frame without a name is read again at its next sight, this much later, and only a few times:
- * its page may have been missing for a moment. */
-#define FRAME_NAMES_RETRY_NS (UINT64_C(1) * 1000000000)
-#define FRAME_NAMES_MAX_TRIES 3
+/* A frame without a name is read again when it occurs this much later, but not for ever. Its
+ * function may live for a moment only and come back at the same place, as one that is compiled
+ * whenever it is called. */
+#define FRAME_NAMES_RETRY_NS (UINT64_C(100) * 1000000)
+#define FRAME_NAMES_MAX_TRIES 30
 
 struct named_frame {
 	uint64_t words[RUNTIME_MAX_WORDS]; /* unused ones are 0 */

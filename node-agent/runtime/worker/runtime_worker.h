@@ -88,7 +88,8 @@ int runtime_worker_main(void);
 int runtime_worker_answer(struct worker_call *call, struct strbuf *reply, void *data) must_check;
 
 /* Check a reply on the agent's side, and copy it. The copies have no value that is out of range,
- * and texts end with a NUL. A process of which nothing is told has the kind of its runtime. `kinds` are those of the request. Errors: -EBADMSG. */
+ * and texts end with a NUL. A process of which nothing is told has the kind of its runtime. `kinds`
+ * are those of the request. Errors: -EBADMSG. */
 int runtime_answer_file(const void *bytes, size_t len, uint32_t kinds,
 			struct runtime_file_answer *ret_answer) must_check;
 int runtime_answer_process(const void *bytes, size_t len, const struct runtime_file *file,
