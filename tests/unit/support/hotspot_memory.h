@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_HOTSPOT_MEMORY_H
 #define TESTS_UNIT_HOTSPOT_MEMORY_H
 
-#include "runtime/hotspot/hotspot_naming.h"
+#include "hotspot_naming_table.h"
 #include "runtime/process_memory.h"
 
 #include <stddef.h>
@@ -15,9 +15,6 @@ struct hotspot_memory {
 	struct process_memory memory;
 	uint64_t end; /* of what is used */
 };
-
-/* Where JDK 25 has its fields. */
-extern const uint64_t hotspot_memory_naming[HOTSPOT_NAMING_NR];
 
 void hotspot_memory_init(struct hotspot_memory *objects);
 void hotspot_memory_done(struct hotspot_memory *objects);
