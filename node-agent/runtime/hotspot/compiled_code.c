@@ -121,8 +121,8 @@ static int find_tables(struct blob *blob)
 	return 0;
 }
 
-/* Narrows the sorted table down to the part that is read at once and has the first entry behind
- * the place. */
+/* Narrows the sorted table down to the part that is read at once and has the entries before and
+ * behind the place. */
 static int narrow_pcs(const struct blob *blob, uint64_t *low, uint64_t *high)
 {
 	struct pc_desc pc;
@@ -137,18 +137,25 @@ static int narrow_pcs(const struct blob *blob, uint64_t *low, uint64_t *high)
 		if (pc.pc_offset > blob->place->pc_offset)
 			*high = middle + 1;
 		else
-			*low = middle + 1;
+			*low = middle;
 	}
 	return 0;
 }
 
-/* Finds the scope of the first entry behind the place; 0 if there is none. For a call that is the
- * entry of its return address, and for another instruction the next place that the compiler
- * described. */
-static int find_scope(const struct blob *blob, uint32_t *ret_scope)
+/* The scope of a place. */
+struct found_scope {
+	uint32_t offset; /* 0: none */
+	bool is_outermost; /* the place is in the method that it belongs to after all inlining */
+};
+
+/* Finds the scope of the first entry behind the place. For a call that is the entry of its return
+ * address, and for another instruction the next place that the compiler described. Behind all of
+ * them, where the method returns, it is the last one. */
+static int find_scope(const struct blob *blob, struct found_scope *ret_scope)
 {
 	uint64_t low = 0, high = (blob->pcs_end - blob->pcs) / sizeof(struct pc_desc);
 	struct pc_desc pcs[NR_PCS_AT_ONCE];
+	struct found_scope scope = { 0 };
 	int r = narrow_pcs(blob, &low, &high);
 
 	if (r == 0)
@@ -156,13 +163,17 @@ static int find_scope(const struct blob *blob, uint32_t *ret_scope)
 					(high - low) * sizeof(*pcs));
 	if (r < 0)
 		return r;
-	*ret_scope = 0;
 	for (uint64_t i = 0; i < high - low; i++) {
-		if (pcs[i].pc_offset <= blob->place->pc_offset)
-			continue;
-		*ret_scope = pcs[i].scope_offset > 0 ? (uint32_t)pcs[i].scope_offset : 0;
-		break;
+		bool is_behind = pcs[i].pc_offset > blob->place->pc_offset;
+
+		if (pcs[i].scope_offset > 0) {
+			scope.offset = (uint32_t)pcs[i].scope_offset;
+			scope.is_outermost = !is_behind;
+		}
+		if (is_behind)
+			break;
 	}
+	*ret_scope = scope;
 	return 0;
 }
 
@@ -211,13 +222,16 @@ static int add_scope(const struct blob *blob, const struct scope *scope,
 
 /* Adds the scope and those that it was inlined into. They were written before it, so the offsets
  * fall. */
-static int add_scopes(const struct blob *blob, uint32_t offset, struct frame_writer *writer)
+static int add_scopes(const struct blob *blob, const struct found_scope *found,
+		      struct frame_writer *writer)
 {
+	uint32_t offset = found->offset;
+
 	for (int i = 0; i < RUNTIME_MAX_LINES && offset != 0; i++) {
 		struct scope scope;
 		int r = read_scope(blob, offset, &scope);
 
-		if (r == 0)
+		if (r == 0 && (scope.sender == 0 || !found->is_outermost))
 			r = add_scope(blob, &scope, writer);
 		if (r < 0)
 			return r;
@@ -228,8 +242,8 @@ static int add_scopes(const struct blob *blob, uint32_t offset, struct frame_wri
 	return 0;
 }
 
-/* Adds the method that was compiled, without a line: there are no scopes in native methods, none
- * behind the last call, and none that can be read while the code is being freed. */
+/* Adds the method that was compiled, without a line: there are no scopes in native methods, and
+ * none that can be read while the code is being freed. */
 static int add_method(const struct blob *blob, struct frame_writer *writer)
 {
 	struct java_place place = { .bci = JAVA_BCI_NONE };
@@ -242,17 +256,17 @@ static int add_method(const struct blob *blob, struct frame_writer *writer)
 
 static int add_nmethod(struct blob *blob, struct frame_writer *writer)
 {
-	uint32_t scope;
+	struct found_scope scope = { 0 };
 	int r = find_tables(blob);
 
 	if (r == 0)
 		r = find_scope(blob, &scope);
-	if (r == 0 && scope != 0)
-		r = add_scopes(blob, scope, writer);
-	if (r == 0 && scope != 0)
-		return 0;
+	if (r == 0)
+		r = add_scopes(blob, &scope, writer);
 	if (r < 0 && r != -EBADMSG && r != -EFAULT)
 		return r;
+	if (r == 0 && writer->nr_lines > 0)
+		return 0;
 	frame_writer_drop(writer);
 	return add_method(blob, writer);
 }

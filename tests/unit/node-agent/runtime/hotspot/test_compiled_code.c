@@ -121,18 +121,27 @@ static void inlined_methods_come_first(void **state)
 	assert_string_equal(code.names, "A.inner:9 A.outer:9");
 }
 
-static void code_without_a_scope_has_its_method(void **state)
+/* There the method that was compiled returns. */
+static void code_behind_the_last_place_is_in_the_outermost_method(void **state)
 {
 	_cleanup_(code_done) struct code code;
 	(void)state;
 
 	code_init(&code);
 	assert_int_equal(add(&code, 32), 0);
-	assert_string_equal(code.names, "A.outer:0");
+	assert_string_equal(code.names, "A.outer:9");
 	assert_int_equal(add(&code, 48), 0);
-	assert_string_equal(code.names, "A.outer:0");
+	assert_string_equal(code.names, "A.outer:9");
 	assert_int_equal(add(&code, INT32_MAX), 0);
-	assert_string_equal(code.names, "A.outer:0");
+	assert_string_equal(code.names, "A.outer:9");
+}
+
+static void code_without_scopes_has_its_method(void **state)
+{
+	_cleanup_(code_done) struct code code;
+	(void)state;
+
+	code_init(&code);
 	code.parts.name = "native nmethod";
 	code.parts.nr_pcs = 0;
 	change_parts(&code);
@@ -154,7 +163,7 @@ static void a_place_is_found_in_a_long_table(void **state)
 	code.parts.pcs = many;
 	code.parts.nr_pcs = MAX_PCS;
 	change_parts(&code);
-	for (int i = 1; i < MAX_PCS; i++) {
+	for (int i = 0; i < MAX_PCS; i++) {
 		assert_int_equal(add(&code, 10 * i - 1), 0);
 		assert_string_equal(code.names, i % 3 == 0 ? "A.inner:9 A.outer:9" : "A.outer:9");
 	}
@@ -255,7 +264,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(inlined_methods_come_first),
-		cmocka_unit_test(code_without_a_scope_has_its_method),
+		cmocka_unit_test(code_behind_the_last_place_is_in_the_outermost_method),
+		cmocka_unit_test(code_without_scopes_has_its_method),
 		cmocka_unit_test(a_place_is_found_in_a_long_table),
 		cmocka_unit_test(other_blobs_have_names_of_their_own),
 		cmocka_unit_test(code_that_is_another_one_is_not_named),
