@@ -155,9 +155,9 @@ static bool take_results(struct runtime_binder *binder, struct process *process,
 		is_pending |= !result->is_final;
 		if (result->state != RUNTIME_READY)
 			continue;
-		if (result->is_shared && !result->has_process)
+		if (result->is_shared)
 			share_layout(binder, found, result);
-		else
+		if (!result->is_shared || result->has_process)
 			descriptors[nr++] = describe(found, result);
 	}
 	set_descriptors(process->mappings, descriptors, nr);
