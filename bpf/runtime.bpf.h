@@ -59,6 +59,9 @@ struct hotspot_frame {
  * no step is known. */
 int hotspot_step(void);
 
+/* The same for code that V8 made or brought along, in a range that was just looked up. */
+int v8_step(void);
+
 /* Begins with the chain of the thread, by the layout at `offset` from a unit of the arena. */
 int python_begin(__u32 unit, __u32 offset);
 

@@ -439,6 +439,11 @@ static __always_inline int step_over_runtime(struct unwind_state *state)
 	__u64 sp, offset = 0;
 	int result;
 
+	if (state->descriptors[RUNTIME_V8] != 0) {
+		result = v8_step();
+		if (result != RUNTIME_ELSEWHERE)
+			return result;
+	}
 	meet_python(state);
 	if (state->python != PYTHON_FOLLOWED)
 		return step();

@@ -13,16 +13,15 @@ enum v8_frame_slot {
 	V8_FRAME_BYTECODE_OFFSET = -5, /* small integer; counts from the tagged BytecodeArray */
 	V8_FRAME_BYTECODE_ARRAY = -4, /* in a frame of the interpreter */
 	V8_FRAME_FUNCTION = -2, /* JSFunction */
-	V8_FRAME_CONTEXT = -1, /* or V8_MARKER(type) in frames that are no function's */
+	V8_FRAME_CONTEXT = -1, /* or, in frames that are no function's, a marker: type << 1 */
 };
 
 #define V8_OBJECT_TAG 1
 #define V8_SMI_SHIFT 32
-#define V8_MARKER_TYPE(word) ((__u32)((word) >> 1))
 
-/* Types of frames by which C++ calls generated code; the same in all versions. */
-#define V8_FRAME_ENTRY 1
-#define V8_FRAME_CONSTRUCT_ENTRY 2
+/* Markers of frames by which C++ calls generated code; the same in all versions. */
+#define V8_MARKER_ENTRY (1 << 1)
+#define V8_MARKER_CONSTRUCT_ENTRY (2 << 1)
 
 struct v8_layout {
 	__u8 kind; /* RUNTIME_V8 */
@@ -32,7 +31,10 @@ struct v8_layout {
 	__u16 shared_type; /* the instance types of a SharedFunctionInfo and a BytecodeArray */
 	__u16 bytecode_type;
 	__u16 shared_check; /* SharedFunctionInfo.length: V8_CHECK_WORDS from here make the check */
-	__u8 unused[52];
+	/* V8's own functions, which have no CFI: offsets in the file. 0, 0: not known. */
+	__u32 builtins_start;
+	__u32 builtins_end;
+	__u8 unused[44];
 };
 
 #define V8_CHECK_WORDS 2

@@ -61,6 +61,7 @@ static int unwind_frame(void);
 #define python_cut local_python_cut
 #define python_end local_python_end
 #define hotspot_step local_hotspot_step
+#define v8_step local_v8_step
 
 /* NOLINTNEXTLINE(bugprone-suspicious-include): see above */
 #include "bpf/unwind_lookup.bpf.c"
@@ -151,6 +152,11 @@ int python_end(int is_complete)
 }
 
 int hotspot_step(void)
+{
+	return RUNTIME_ELSEWHERE;
+}
+
+int v8_step(void)
 {
 	return RUNTIME_ELSEWHERE;
 }

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/strbuf.h"
+#include "runtime/v8/v8_builtins.h"
 #include "runtime/v8/v8_bytecodes.h"
 #include "runtime/v8/v8_values.h"
 
@@ -171,6 +172,8 @@ int v8_file_read(struct elf_exports *exports, struct runtime_file *ret_file)
 					     LAST_MAJOR_WITH_RECEIVER;
 	if (r == 0)
 		r = v8_bytecodes_read(exports, &file);
+	if (r == 0)
+		r = v8_builtins_find(exports, &file);
 	if (r < 0)
 		return r;
 	*ret_file = file;

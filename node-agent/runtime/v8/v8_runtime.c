@@ -56,6 +56,8 @@ static int inspect(struct process_memory *memory, const struct runtime_file *fil
 		.shared_type = (uint16_t)file->values[V8_TYPE_SHARED],
 		.bytecode_type = (uint16_t)file->values[V8_TYPE_BYTECODE],
 		.shared_check = (uint16_t)file->values[V8_SHARED_LENGTH],
+		.builtins_start = (uint32_t)file->values[V8_BUILTINS_START],
+		.builtins_end = (uint32_t)file->values[V8_BUILTINS_END],
 	};
 	memcpy(found.naming, file->values, V8_NR_VALUES * sizeof(*found.naming));
 	*ret_found = found;

@@ -41,6 +41,8 @@ enum v8_value {
 	V8_DEOPT_LITERALS, /* indexes in DeoptimizationData */
 	V8_DEOPT_SHARED,
 	V8_DEOPT_INLINING,
+	V8_BUILTINS_START, /* offsets in the file; 0: not known */
+	V8_BUILTINS_END,
 	V8_NR_BYTECODES, /* 0: the sizes of bytecodes are not known */
 	/* A byte for each: its size (4 bits), and how many of its operands Wide makes wider. */
 	V8_BYTECODE_SIZES,

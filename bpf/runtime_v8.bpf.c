@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Steps over frames of code that V8 made, and of its builtins, which are in its file without CFI.
+ *
+ * All of this code keeps a frame pointer. Below it, a frame has a context and its function, or else
+ * a marker that says what frame it is. A function's frame is that of
+ *
+ *	the interpreter		in code of the file; the bytecode and the place in it are in the frame
+ *	compiled code		in memory without a file; the code is found by the address
+ *	a builtin		in code of the file; it stays an address
+ *
+ * The leaf may be where its frame is not made yet, or was taken down: the code at the address
+ * tells. In the file, the scan of its code tells it (docs/unwinding.md).
+ *
+ * Called by unwind_native.bpf.c, on this CPU's scratch record, whose range was looked up. Maps:
+ * scratch_of_cpu, arena. Where something does not fit, the step is left to the frame pointer.
+ *
+ * Sources: V8's src/execution/frame-constants.h, src/builtins/x64/builtins-x64.cc
+ * (Generate_JSEntryVariant, Generate_InterpreterEntryTrampoline),
+ * src/compiler/backend/x64/code-generator-x64.cc (AssembleReturn). For x86-64 only. */
+#include "bpf/arch.bpf.h"
+#include "bpf/frames.bpf.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/runtime.bpf.h"
+#include "bpf/step.bpf.h"
+#include "bpf/unwind.bpf.h"
+
+#if CFI_IS_ARM64
+
+__noinline int v8_step(void)
+{
+	return RUNTIME_ELSEWHERE;
+}
+
+#else
+
+/* Words of a frame, from the lowest one that is read on. */
+#define FRAME_BOTTOM 5
+#define SLOT(slot) (FRAME_BOTTOM + (slot))
+enum { FRAME_FP = SLOT(0), FRAME_RETURN = SLOT(1), FRAME_WORDS };
+
+/* The same of a frame by which C++ calls generated code: its registers. */
+enum { ENTRY_RBX, ENTRY_R15, ENTRY_R14, ENTRY_R13, ENTRY_R12, ENTRY_WORDS };
+#define ENTRY_BOTTOM 7
+
+#define ENTRY_REGISTERS                                                                            \
+	(REGISTER_BIT(CFI_RBX) | REGISTER_BIT(CFI_R12) | REGISTER_BIT(CFI_R13) |                   \
+	 REGISTER_BIT(CFI_R14) | REGISTER_BIT(CFI_R15))
+
+/* The interpreter's registers, which hold while it executes a bytecode without a call. */
+#define INTERPRETER_REGISTERS (REGISTER_BIT(CFI_R9) | REGISTER_BIT(CFI_R12))
+
+#define ARRAY_LENGTH 8 /* FixedArrayBase.length, a small integer */
+
+#define CODE_BEFORE 8 /* bytes of code that are read before the address of the leaf */
+#define CODE_BYTES 40
+
+/* Where in its function the leaf is. */
+enum v8_phase {
+	PHASE_FRAME,
+	PHASE_ENTERED, /* the frame pointer is the caller's; the function is in a register */
+	PHASE_PUSHED, /* the same, and the frame pointer is on top of the stack */
+	PHASE_UNFILLED, /* the frame is there, but the function is not in it yet */
+	PHASE_LEFT, /* the return address is on top of the stack */
+};
+
+static __always_inline bool read_word(__u64 address, __u64 *ret_word)
+{
+	return bpf_probe_read_user(ret_word, sizeof(*ret_word), (const void *)address) == 0;
+}
+
+static __always_inline bool is_object(__u64 word)
+{
+	return word & V8_OBJECT_TAG;
+}
+
+static __always_inline bool is_smi(__u64 word)
+{
+	return (__u32)word == 0;
+}
+
+static __always_inline bool has_type(const struct v8_layout *layout, __u64 object, __u16 type)
+{
+	__u16 found;
+	__u64 map;
+
+	return is_object(object) && read_word(object - V8_OBJECT_TAG, &map) &&
+	       bpf_probe_read_user(&found, sizeof(found),
+				   (const void *)(map - V8_OBJECT_TAG + layout->map_type)) == 0 &&
+	       found == type;
+}
+
+static __always_inline const struct v8_layout *find_layout(const struct unwind_state *state)
+{
+	__u32 offset = state->descriptors[RUNTIME_V8] + offsetof(struct runtime_descriptor, layout);
+	const struct v8_layout *layout = arena_at(state->mapping_table, offset, 64);
+
+	return layout && layout->kind == RUNTIME_V8 ? layout : NULL;
+}
+
+static __always_inline bool is_builtin(const struct unwind_state *state,
+				       const struct v8_layout *layout)
+{
+	const struct v8_layout *of_file = arena_at(state->file_layout, 0, 64);
+	__u64 offset = code_address(state) - state->range.bias;
+
+	return state->file_layout != 0 && of_file && of_file->kind == RUNTIME_V8 &&
+	       offset >= layout->builtins_start && offset < layout->builtins_end;
+}
+
+/* Goes on in the caller; `known`: registers beside those of the frame record. */
+static __always_inline int go_to(struct unwind_state *state, __u64 address, __u64 sp, __u32 known)
+{
+	if (sp <= state->regs[REG_SP])
+		return UNWIND_NOT_ASCENDING;
+	return return_to(state, address, sp, KNOWN_BY_RECORD | known);
+}
+
+/* Goes on at a return address, where the frame pointer is the caller's. */
+static __always_inline int go_by_return_address(struct unwind_state *state)
+{
+	__u64 sp = state->regs[REG_SP], address;
+
+	if (!read_word(sp, &address))
+		return RUNTIME_ELSEWHERE;
+	return go_to(state, address, sp + sizeof(address), state->known & INTERPRETER_REGISTERS);
+}
+
+/* Goes on at a frame record on top of the stack. */
+static __always_inline int go_by_pushed(struct unwind_state *state)
+{
+	__u64 sp = state->regs[REG_SP], record[2];
+	int result;
+
+	if (bpf_probe_read_user(record, sizeof(record), (const void *)sp) < 0)
+		return RUNTIME_ELSEWHERE;
+	result = go_to(state, record[1], sp + sizeof(record), 0);
+	if (result == GOES_ON)
+		state->regs[REG_FP] = record[0];
+	return result;
+}
+
+/* Returns whether the code that makes the frame is still to come. Before it are a few instructions
+ * at most, which look whether the code is still valid. */
+static __always_inline bool is_before_frame(const __u8 *code)
+{
+	for (int i = CODE_BEFORE; i <= CODE_BYTES - 4; i++)
+		if (code[i] == 0x55 && code[i + 1] == 0x48 && code[i + 2] == 0x89 &&
+		    code[i + 3] == 0xe5)
+			return true;
+	return false;
+}
+
+/* The same for the few instructions behind, which put the function into the frame. */
+static __always_inline bool is_right_behind_frame(const __u8 *code)
+{
+	for (int i = 1; i + 4 <= CODE_BEFORE; i++)
+		if (code[i] == 0x55 && code[i + 1] == 0x48 && code[i + 2] == 0x89 &&
+		    code[i + 3] == 0xe5)
+			return true;
+	return false;
+}
+
+/* Returns whether compiled code has taken its frame down: at a return, or where it tells how many
+ * arguments to drop: cmp $x, %rcx; jg; ret $x; pop %r10. */
+static __always_inline bool has_left(const __u8 *code)
+{
+	const __u8 *at = code + CODE_BEFORE;
+
+	if (at[0] == 0xc3 || at[0] == 0xc2)
+		return true;
+	if (at[-1] == 0x5d)
+		return at[0] == 0x48 && (at[1] == 0x83 || at[1] == 0x81 || at[1] == 0x3b);
+	if (at[0] == 0x7f && at[-4] == 0x48 && at[-3] == 0x83)
+		return true;
+	return at[0] == 0x41 && at[1] == 0x5a && at[-3] == 0xc2;
+}
+
+/* Tells where in compiled code the leaf is. */
+static __always_inline enum v8_phase find_phase(const struct unwind_state *state)
+{
+	__u8 code[CODE_BYTES];
+
+	if (state->is_call ||
+	    bpf_probe_read_user(code, sizeof(code), (const void *)(state->ip - CODE_BEFORE)) < 0)
+		return PHASE_FRAME;
+	if (has_left(code))
+		return PHASE_LEFT;
+	if (code[CODE_BEFORE - 1] == 0x55 && code[CODE_BEFORE] == 0x48 &&
+	    code[CODE_BEFORE + 1] == 0x89 && code[CODE_BEFORE + 2] == 0xe5)
+		return PHASE_PUSHED;
+	if (is_before_frame(code))
+		return PHASE_ENTERED;
+	return is_right_behind_frame(code) ? PHASE_UNFILLED : PHASE_FRAME;
+}
+
+/* Finds the SharedFunctionInfo of a function, and the check of its tag. */
+static __always_inline bool find_shared(const struct v8_layout *layout, __u64 function,
+					__u64 *ret_shared, __u16 *ret_check)
+{
+	__u64 words[V8_CHECK_WORDS];
+
+	if (!is_object(function) ||
+	    !read_word(function - V8_OBJECT_TAG + layout->function_shared, ret_shared) ||
+	    !has_type(layout, *ret_shared, layout->shared_type) ||
+	    bpf_probe_read_user(
+		    words, sizeof(words),
+		    (const void *)(*ret_shared - V8_OBJECT_TAG + layout->shared_check)) < 0)
+		return false;
+	*ret_check = runtime_check(v8_check_bytes(words[0], words[1]));
+	return true;
+}
+
+/* Gives the frame of compiled code its words. */
+static __always_inline void name_code(struct scratch *scratch, const struct v8_layout *layout,
+				      __u64 function)
+{
+	struct unwind_state *state = &scratch->unwind;
+	__u64 address = state->is_call ? state->ip : state->ip + 1, shared;
+	__u16 check;
+
+	if (!find_shared(layout, function, &shared, &check))
+		return;
+	name_frame(scratch, RUNTIME_TAG(RUNTIME_FRAME_V8_CODE, check, 0), address);
+	push_word(&scratch->event, shared);
+}
+
+/* Returns the offset of the bytecode that an interpreted frame executes. The frame has that of its
+ * last call; it is in r9 while the leaf executes a bytecode, if r12 still has the array. */
+static __always_inline __u64 bytecode_offset(const struct unwind_state *state, const __u64 *frame)
+{
+	__u64 array = frame[SLOT(V8_FRAME_BYTECODE_ARRAY)];
+	__u64 saved = frame[SLOT(V8_FRAME_BYTECODE_OFFSET)] >> V8_SMI_SHIFT;
+	__u64 length;
+
+	if ((state->known & INTERPRETER_REGISTERS) != INTERPRETER_REGISTERS ||
+	    state->regs[CFI_R12] != array ||
+	    !read_word(array - V8_OBJECT_TAG + ARRAY_LENGTH, &length))
+		return saved;
+	return state->regs[CFI_R9] < 64 + (length >> V8_SMI_SHIFT) ? state->regs[CFI_R9] : saved;
+}
+
+/* Gives the frame of the interpreter its words. */
+static __always_inline void name_bytecode(struct scratch *scratch, const struct v8_layout *layout,
+					  const __u64 *frame)
+{
+	__u64 offset = bytecode_offset(&scratch->unwind, frame), shared;
+	__u16 check;
+
+	if (!is_smi(frame[SLOT(V8_FRAME_BYTECODE_OFFSET)]) ||
+	    !has_type(layout, frame[SLOT(V8_FRAME_BYTECODE_ARRAY)], layout->bytecode_type) ||
+	    !find_shared(layout, frame[SLOT(V8_FRAME_FUNCTION)], &shared, &check))
+		return;
+	name_frame(scratch, RUNTIME_TAG(RUNTIME_FRAME_V8_BYTECODE, check, offset), shared);
+}
+
+/* Restores the registers of the C++ code that called generated code; returns which. */
+static __always_inline __u32 restore_entry(struct unwind_state *state)
+{
+	__u64 saved[ENTRY_WORDS];
+	__u64 bottom = state->regs[REG_FP] - ENTRY_BOTTOM * sizeof(__u64);
+
+	if (bpf_probe_read_user(saved, sizeof(saved), (const void *)bottom) < 0)
+		return 0;
+	state->regs[CFI_RBX] = saved[ENTRY_RBX];
+	state->regs[CFI_R12] = saved[ENTRY_R12];
+	state->regs[CFI_R13] = saved[ENTRY_R13];
+	state->regs[CFI_R14] = saved[ENTRY_R14];
+	state->regs[CFI_R15] = saved[ENTRY_R15];
+	return ENTRY_REGISTERS;
+}
+
+/* Gives a frame its words, and goes on at its caller. `phase` is PHASE_FRAME or PHASE_UNFILLED. */
+__noinline int v8_step_by_frame(__u32 phase, __u32 is_of_file)
+{
+	struct scratch *scratch = get_scratch();
+	__u64 frame[FRAME_WORDS], fp, context;
+	const struct v8_layout *layout;
+	__u32 known = 0;
+	int result;
+
+	if (!scratch)
+		return RUNTIME_ELSEWHERE;
+	struct unwind_state *state = &scratch->unwind;
+	fp = state->regs[REG_FP];
+	layout = find_layout(state);
+	if (!layout || !(state->known & REGISTER_BIT(REG_FP)) || fp & 7 ||
+	    fp < state->regs[REG_SP] ||
+	    bpf_probe_read_user(frame, sizeof(frame),
+				(const void *)(fp - FRAME_BOTTOM * sizeof(__u64))) < 0)
+		return RUNTIME_ELSEWHERE;
+	context = frame[SLOT(V8_FRAME_CONTEXT)];
+	if (phase == PHASE_UNFILLED)
+		name_code(scratch, layout, state->regs[CFI_RDI]);
+	else if (context == V8_MARKER_ENTRY || context == V8_MARKER_CONSTRUCT_ENTRY)
+		known = restore_entry(state);
+	else if (is_object(context) && is_of_file)
+		name_bytecode(scratch, layout, frame);
+	else if (is_object(context))
+		name_code(scratch, layout, frame[SLOT(V8_FRAME_FUNCTION)]);
+	result = go_to(state, frame[FRAME_RETURN], fp + 2 * sizeof(__u64), known);
+	if (result == GOES_ON)
+		state->regs[REG_FP] = frame[FRAME_FP];
+	return result;
+}
+
+static __always_inline int step_in_code(struct scratch *scratch, const struct v8_layout *layout)
+{
+	struct unwind_state *state = &scratch->unwind;
+	enum v8_phase phase = find_phase(state);
+
+	switch (phase) {
+	case PHASE_ENTERED:
+		name_code(scratch, layout, state->regs[CFI_RDI]);
+		return go_by_return_address(state);
+	case PHASE_PUSHED:
+		name_code(scratch, layout, state->regs[CFI_RDI]);
+		return go_by_pushed(state);
+	case PHASE_LEFT:
+		return go_by_return_address(state);
+	default:
+		return v8_step_by_frame(phase, false);
+	}
+}
+
+/* In builtins, the scan of the code tells where the frame is not there: the return address is on
+ * top of the stack, as in handlers of bytecodes. */
+static __always_inline int step_in_builtin(struct unwind_state *state)
+{
+	if (!state->is_call && is_first_rule(&state->rule))
+		return go_by_return_address(state);
+	return v8_step_by_frame(PHASE_FRAME, true);
+}
+
+__noinline int v8_step(void)
+{
+	struct scratch *scratch = get_scratch();
+	const struct v8_layout *layout;
+
+	if (!scratch)
+		return RUNTIME_ELSEWHERE;
+	struct unwind_state *state = &scratch->unwind;
+	layout = find_layout(state);
+	if (!layout)
+		return RUNTIME_ELSEWHERE;
+	if (state->range.slot == 0)
+		return step_in_code(scratch, layout);
+	return is_builtin(state, layout) ? step_in_builtin(state) : RUNTIME_ELSEWHERE;
+}
+
+#endif
