@@ -100,10 +100,10 @@ static __always_inline const struct v8_layout *find_layout(const struct unwind_s
 static __always_inline bool is_builtin(const struct unwind_state *state,
 				       const struct v8_layout *layout)
 {
-	const struct v8_layout *of_file = arena_at(state->file_layout, 0, 64);
+	const __u64 *head = arena_at(state->mapping_table, state->descriptors[RUNTIME_V8], 8);
 	__u64 offset = code_address(state) - state->range.bias;
 
-	return state->file_layout != 0 && of_file && of_file->kind == RUNTIME_V8 &&
+	return head && RUNTIME_SLOT(*head) == state->range.slot &&
 	       offset >= layout->builtins_start && offset < layout->builtins_end;
 }
 

@@ -423,7 +423,7 @@ static __always_inline void meet_python(struct unwind_state *state)
 		return;
 	if (descriptor != 0) {
 		head = arena_at(state->mapping_table, descriptor, 8);
-		state->python_slot = head ? *head >> 32 : 0;
+		state->python_slot = head ? RUNTIME_SLOT(*head) : 0;
 		python_begin(state->mapping_table,
 			     descriptor + offsetof(struct runtime_descriptor, layout));
 	} else if (state->file_layout != 0) {

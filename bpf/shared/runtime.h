@@ -145,6 +145,9 @@ struct runtime_code {
 
 #define RUNTIME_MAX_CODE 4
 
+/* Returns the slot of a descriptor's file by the descriptor's first eight bytes. */
+#define RUNTIME_SLOT(head) ((__u32)((head) >> 32))
+
 struct runtime_process {
 	__u8 kind; /* enum runtime_kind */
 	__u8 pad[3];
