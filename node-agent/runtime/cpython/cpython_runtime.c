@@ -163,7 +163,10 @@ static bool is_of_file(const struct cpython_place *place, const uint64_t *values
 static int inspect(struct process_memory *memory, const struct runtime_file *file, uint64_t bias,
 		   struct runtime_found *ret_found)
 {
-	struct runtime_found found = { .version = file->version };
+	struct runtime_found found = {
+		.version = file->version,
+		.process.kind = RUNTIME_CPYTHON,
+	};
 	const uint64_t *values = file->values;
 	struct cpython_threads threads;
 	struct cpython_place place;

@@ -64,11 +64,15 @@ static void a_process_with_a_thread_is_ready(void **state)
 static void a_library_is_different_in_each_program(void **state)
 {
 	struct cpython_process process;
+	struct runtime_found found;
 	(void)state;
 
 	setup_thread(&process);
 	process.file.values[CPYTHON_IS_PROGRAM] = 0;
-	assert_false(inspect(&process).is_shared);
+	found = inspect(&process);
+	assert_false(found.is_shared);
+	assert_int_equal(found.process.kind, RUNTIME_CPYTHON);
+	assert_int_equal(found.layout.kind, RUNTIME_CPYTHON);
 	cpython_process_done(&process);
 }
 
