@@ -270,7 +270,8 @@ static bool share(struct runtime_registry *registry, struct runtime_known_file *
 	if (memcmp(&file->shared->layout, &found->layout, sizeof(found->layout)) != 0 ||
 	    memcmp(file->shared->naming, found->naming, sizeof(found->naming)) != 0)
 		return false;
-	runtime_known_file_trust(file, owner);
+	if (!found->is_likely)
+		runtime_known_file_trust(file, owner);
 	for (size_t i = 0; i < registry->processes.nr_slots; i++)
 		if (registry->processes.slots[i])
 			runtime_processes_update(&registry->processes,

@@ -151,13 +151,12 @@ static void say_ready(struct runtime_found *found, const uint64_t *values)
 			 CPYTHON_MAJOR(found->version), CPYTHON_MINOR(found->version));
 }
 
-/* Other processes of a program have the place as well. A library's place depends on the program: on
- * the pthread keys that it made before, and on its other libraries' thread-local variables. If
- * several places have the state, then another process may have it in another one of them. */
-static bool is_of_file(const struct cpython_place *place, const uint64_t *values)
+/* Other processes have the place as well, unless it is in a block whose number depends on what was
+ * loaded before. If several places have the state, then another process may have it in another one
+ * of them. */
+static bool is_of_file(const struct cpython_place *place)
 {
-	return values[CPYTHON_IS_PROGRAM] && place->is_only &&
-	       place->kind != CPYTHON_PLACE_DYNAMIC_TLS;
+	return place->is_only && place->kind != CPYTHON_PLACE_DYNAMIC_TLS;
 }
 
 static int inspect(struct process_memory *memory, const struct runtime_file *file, uint64_t bias,
@@ -189,9 +188,11 @@ static int inspect(struct process_memory *memory, const struct runtime_file *fil
 	} else {
 		fill_layout(values, &place, &found.layout.cpython);
 		fill_naming(values, found.naming);
-		found.is_shared = is_of_file(&place, values);
+		found.is_shared = is_of_file(&place);
+		/* A library's place depends on its program: on the keys that it made before,
+		 * and on thread-local variables of other libraries. */
+		found.is_likely = found.is_shared && !values[CPYTHON_IS_PROGRAM];
 		found.has_process = !found.is_shared;
-		found.process.kind = RUNTIME_CPYTHON;
 		say_ready(&found, values);
 	}
 	*ret_found = found;

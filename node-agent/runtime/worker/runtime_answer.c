@@ -50,7 +50,8 @@ int runtime_answer_process(const void *bytes, size_t len, const struct runtime_f
 	if (len != sizeof(found))
 		return -EBADMSG;
 	memcpy(&found, bytes, sizeof(found));
-	if (found.state >= RUNTIME_NR_STATES || found.is_shared > 1 || found.has_process > 1 ||
+	if (found.state >= RUNTIME_NR_STATES || found.is_shared > 1 || found.is_likely > 1 ||
+	    found.has_process > 1 ||
 	    (found.state == RUNTIME_READY && !is_ready_sound(&found, file->kind)))
 		return -EBADMSG;
 	if (!found.has_process)

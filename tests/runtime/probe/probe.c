@@ -114,7 +114,9 @@ static void print_process(const struct probe_runtime *runtime, const struct runt
 	}
 	printf("  %s%s%s, %s, %" PRIu64 " bytes read\n", states[found.state],
 	       found.reason[0] ? ": " : "", found.reason,
-	       found.is_shared ? "for all processes of the file" : "for this process",
+	       !found.is_shared	 ? "for this process"
+	       : found.is_likely ? "for most processes of the file"
+				 : "for all processes of the file",
 	       MAX_READ_BYTES - memory.nr_left);
 	if (found.state != RUNTIME_READY)
 		return;

@@ -38,6 +38,7 @@ static int inspect(struct process_memory *memory, const struct runtime_file *fil
 				    .place = { (int32_t)standin.place } },
 		.process = { .kind = RUNTIME_CPYTHON, .words = { bias } },
 		.is_shared = standin.is_shared != 0,
+		.is_likely = standin.is_likely != 0,
 		.has_process = standin.has_process != 0,
 		.naming = { standin.place },
 	};

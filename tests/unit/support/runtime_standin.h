@@ -20,6 +20,7 @@
 struct runtime_standin {
 	uint64_t state; /* enum runtime_state */
 	uint64_t is_shared;
+	uint64_t is_likely;
 	uint64_t has_process;
 	uint64_t place; /* goes into the layout */
 };

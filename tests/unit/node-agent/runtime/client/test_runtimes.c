@@ -237,6 +237,25 @@ static void another_cgroup_need_not_believe_what_is_shared(void **state)
 	assert_true(result.is_shared);
 }
 
+static void what_is_only_likely_is_asked_in_each_process(void **state)
+{
+	struct fixture *fixture = *state;
+	struct runtimes_result result;
+
+	fixture->standin.is_likely = 1;
+	fixture->standin.place = 5;
+	await_result(fixture, see_in(fixture, 1, 9), RUNTIME_READY);
+	fixture->standin.place = 6;
+	uint32_t second = see_in(fixture, 2, 9);
+	result = await_result(fixture, second, RUNTIME_READY);
+	assert_true(result.layout.cpython.place[0] == 5 || result.is_final);
+	result = await_final(fixture, second);
+	assert_false(result.is_shared);
+	assert_int_equal(result.layout.cpython.place[0], 6);
+	fixture->standin.place = 5;
+	assert_true(await_final(fixture, see_in(fixture, 3, 9)).is_shared);
+}
+
 static void what_is_particular_to_a_process_is_not_shared(void **state)
 {
 	struct fixture *fixture = *state;
@@ -379,6 +398,7 @@ int main(int argc, char **argv)
 		TEST(a_runtime_that_is_starting_is_asked_again),
 		TEST(what_is_shared_is_asked_once_in_a_cgroup),
 		TEST(another_cgroup_need_not_believe_what_is_shared),
+		TEST(what_is_only_likely_is_asked_in_each_process),
 		TEST(what_is_particular_to_a_process_is_not_shared),
 		TEST(a_process_without_that_memory_is_given_up),
 		TEST(another_process_with_the_pid_is_not_read),

@@ -84,6 +84,9 @@ static void values_out_of_range_are_refused(void **state)
 	found.is_shared = 2;
 	assert_int_equal(check(&found), -EBADMSG);
 	found = good_found();
+	found.is_likely = 2;
+	assert_int_equal(check(&found), -EBADMSG);
+	found = good_found();
 	found.has_process = 2;
 	assert_int_equal(check(&found), -EBADMSG);
 	found = good_found();
