@@ -51,9 +51,10 @@ test-runtimes: ## record programs in many versions of Python, Node and Java whos
 	@cmake/install-packages.sh build test
 	$(call build,release,build)
 	/usr/bin/python3 -B tests/runtime/matrix.py build/flamelet
-	$(call optimized,python_lines python_names)
+	$(call optimized,python_lines python_names probe)
 	/usr/bin/python3 -B tests/oracle/python/compare.py lines build/tests/oracle/python/python_lines --versions
 	/usr/bin/python3 -B tests/oracle/python/compare.py names build/tests/oracle/python/python_names --versions
+	/usr/bin/python3 -B tests/oracle/python/compare_places.py build/tests/runtime/probe/probe --versions
 
 check: ## both compilers, unit tests under ASan and UBSan, lint, clang-tidy
 	@cmake/install-packages.sh -c build test check

@@ -12,10 +12,10 @@ Exit status 0: all are right; 1: some are not; 77: it cannot run here.
 import argparse
 import os
 import subprocess
-import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-SKIP = "SKIP"
+import pythons
+from pythons import HERE, SKIP
+
 SECONDS = 300
 
 
@@ -55,41 +55,22 @@ def version_of(command, environment):
     return answer.stdout.decode().strip()
 
 
-def all_versions():
-    """(name, command, environment) of each that can be had."""
-    sys.path += [os.path.join(HERE, "../../runtime"), os.path.join(HERE, "../../../e2e/local")]
-    import host
-    import versions
-
-    for version in versions.VERSIONS:
-        try:
-            if version.kind == "cpython":
-                runtime = version.runtime()
-                yield version.name, runtime.start(), {**os.environ, **dict(runtime.environment)}
-        except host.Skip as skip:
-            print(f"{SKIP} {version.name}: {skip}", flush=True)
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("what", choices=("lines", "names"))
     parser.add_argument("program", type=os.path.abspath)
     parser.add_argument("every", type=int, nargs="?", default=1)
-    parser.add_argument("--versions", action="store_true")
-    parser.add_argument("--python", nargs="+", default=[sys.executable])
+    pythons.add_options(parser)
     options = parser.parse_args()
-    pythons = all_versions() if options.versions else [(options.python[0], options.python, dict(os.environ))]
     results = []
-    for name, command, environment in pythons:
+    for name, command, environment in pythons.wanted(options):
         try:
             version = version_of(command, environment)
         except (OSError, subprocess.CalledProcessError):
             print(f"{SKIP} {name}: it does not start", flush=True)
             continue
         results.append(compare(options, f"{name} {version}", command, environment))
-    if False in results:
-        sys.exit(1)
-    sys.exit(0 if True in results else 77)
+    pythons.exit_with(results)
 
 
 main()

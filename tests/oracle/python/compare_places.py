@@ -3,19 +3,22 @@
 """Starts a Python with several threads and with one, and compares what the probe finds of it with what that Python
 says (thread_facts.py): the states of its threads, whether they have the GIL or not, and the frames of those that wait.
 
-    compare_places.py PROBE [COMMAND...]
+    compare_places.py PROBE [--versions | --python COMMAND...]
 
-COMMAND starts the Python to be tested, which is this one if there is none: "chroot DIR python3", for example.
+COMMAND starts the Python to be tested, which is this one if there is none: "chroot DIR python3", for example. With
+--versions it is each of tests/runtime/versions.py.
 """
+import argparse
 import json
 import os
 import re
 import struct
 import subprocess
-import sys
 import time
 
-FACTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "thread_facts.py")
+import pythons
+
+FACTS = os.path.join(pythons.HERE, "thread_facts.py")
 TIMEOUT_S = 20
 BY_CODE, BY_CFRAME, BY_SHIM = range(3)
 BYTES, UNITS, POINTER = range(3)
@@ -112,28 +115,43 @@ def compare(program, process):
             return found
 
 
-def run(program, command, threads):
+def run(program, command, environment, threads):
     with open(FACTS, encoding="utf-8") as source:
         command = [*command, "-c", source.read(), threads]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True) as process:
         try:
             return compare(program, process)
         finally:
             process.kill()
 
 
-def main():
-    command = sys.argv[2:] or [sys.executable]
-    if os.uname().machine != "x86_64":
-        print("SKIP: not x86-64")
-        sys.exit(77)
-    if subprocess.run([*command, "-c", "import ctypes"], stderr=subprocess.DEVNULL, check=False).returncode != 0:
-        print("SKIP: it does not start, or has no ctypes")
-        sys.exit(77)
-    found = [fault for threads in ("many", "one") for fault in run(sys.argv[1], command, threads)]
+def has_ctypes(command, environment):
+    try:
+        return subprocess.run([*command, "-c", "import ctypes"], env=environment, stderr=subprocess.DEVNULL,
+                              check=False).returncode == 0
+    except OSError:
+        return False
+
+
+def is_right(program, name, command, environment):
+    if not has_ctypes(command, environment):
+        print(f"{pythons.SKIP} {name}: it does not start, or has no ctypes", flush=True)
+        return None
+    found = [fault for threads in ("many", "one") for fault in run(program, command, environment, threads)]
     for fault in found:
-        print(fault)
-    sys.exit(1 if found else 0)
+        print(f"{name}: {fault}", flush=True)
+    return not found
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program", type=os.path.abspath)
+    pythons.add_options(parser)
+    options = parser.parse_args()
+    if os.uname().machine != "x86_64":
+        print(f"{pythons.SKIP}: not x86-64")
+        pythons.exit_with([])
+    pythons.exit_with([is_right(options.program, *python) for python in pythons.wanted(options)])
 
 
 main()
