@@ -512,7 +512,7 @@ static __always_inline int step_over_continuation(struct scratch *scratch,
 {
 	const struct hotspot_layout *layout = &frame->layout;
 	struct unwind_state *state = &scratch->unwind;
-	__u64 entry;
+	__u64 entry, place, address;
 
 	(void)drop_frame(scratch);
 	push_mark(scratch, RUNTIME_MARK_CONTINUATION);
@@ -520,8 +520,11 @@ static __always_inline int step_over_continuation(struct scratch *scratch,
 	    !(state->known & REGISTER_BIT(CFI_R15)) ||
 	    !read_word(state->regs[CFI_R15] + layout->continuation, &entry))
 		return UNWIND_COMPLETE;
-	return go_by_record(state, entry + layout->continuation_bytes) == GOES_ON ? GOES_ON
-										  : UNWIND_COMPLETE;
+	place = entry + layout->continuation_bytes;
+	if (!read_word(place + 8, &address) || !is_in_code(frame, address) ||
+	    go_by_record(state, place) != GOES_ON)
+		return UNWIND_COMPLETE;
+	return GOES_ON;
 }
 
 /* Steps from a stub that has called something, for which it has made a frame record. The barrier at

@@ -35,7 +35,7 @@ struct hotspot_layout {
 	__u16 const_method_bytes; /* sizeof(ConstMethod), which is before the bytecodes */
 	__u16 code_size; /* ConstMethod._code_size */
 	__u16 continuation; /* JavaThread._cont_entry; HOTSPOT_NONE */
-	__u16 continuation_bytes; /* sizeof(ContinuationEntry) */
+	__u16 continuation_bytes; /* ContinuationEntry::size(); the frame record is behind it */
 	__u8 unused[32];
 };
 

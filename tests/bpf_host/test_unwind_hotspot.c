@@ -439,8 +439,15 @@ static void a_virtual_thread_goes_on_in_its_carrier(void **state)
 	fake_add_memory(THREAD, thread, sizeof(thread));
 	fake_state()->regs[CFI_R15] = THREAD;
 	jvm.stack[0] = CODE(CONTINUATION_STUBS) + 0x40;
+	jvm.stack[17] = CODE(NMETHOD) + 0x40;
+	jvm.stack[17 + FRAME_WORDS] = IN_ROOT;
+	assert_java(UNWIND_COMPLETE, IN_FUNCTION(1), MARK(CONTINUATION), IN_NMETHOD(0x3f), IN_ROOT);
+	begin();
+	fake_add_memory(THREAD, thread, sizeof(thread));
+	fake_state()->regs[CFI_R15] = THREAD;
+	jvm.stack[0] = CODE(CONTINUATION_STUBS) + 0x40;
 	jvm.stack[17] = IN_ROOT;
-	assert_java(UNWIND_COMPLETE, IN_FUNCTION(1), MARK(CONTINUATION), IN_ROOT);
+	assert_java(UNWIND_COMPLETE, IN_FUNCTION(1), MARK(CONTINUATION));
 	begin();
 	jvm.layout.continuation = HOTSPOT_NONE;
 	jvm.stack[0] = CODE(CONTINUATION_STUBS) + 0x40;

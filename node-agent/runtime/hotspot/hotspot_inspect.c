@@ -157,6 +157,14 @@ static uint16_t deopt_offset(const struct jvm *jvm)
 	return HOTSPOT_NONE;
 }
 
+/* An entry keeps the stack aligned: ContinuationEntry::size() in continuationEntry.hpp. */
+static uint16_t continuation_bytes(const struct jvm *jvm)
+{
+	if (!has(jvm, VM_SIZE_CONTINUATION_ENTRY))
+		return HOTSPOT_NONE;
+	return (uint16_t)((value_of(jvm, VM_SIZE_CONTINUATION_ENTRY) + 15) & ~15ULL);
+}
+
 static void set_layout(struct jvm *jvm)
 {
 	jvm->found->layout.hotspot = (struct hotspot_layout){
@@ -178,7 +186,7 @@ static void set_layout(struct jvm *jvm)
 		.const_method_bytes = offset_of(jvm, VM_SIZE_CONST_METHOD),
 		.code_size = offset_of(jvm, VM_CONST_CODE_SIZE),
 		.continuation = offset_of(jvm, VM_CONTINUATION_ENTRY),
-		.continuation_bytes = offset_of(jvm, VM_SIZE_CONTINUATION_ENTRY),
+		.continuation_bytes = continuation_bytes(jvm),
 	};
 	jvm->found->is_shared = true;
 }

@@ -136,7 +136,8 @@ static uint64_t put_types(struct jvm *jvm)
 		const char *name;
 		uint64_t bytes;
 	} types[] = { { "HeapBlock", 8 },    { "CodeBlob", 64 },     { "nmethod", 224 },
-		      { "ConstMethod", 56 }, { "ConstantPool", 72 }, { "Other", 1 << 20 } };
+		      { "ConstMethod", 56 }, { "ConstantPool", 72 }, { "ContinuationEntry", 56 },
+		      { "Other", 1 << 20 } };
 	uint64_t table = hotspot_memory_reserve(&jvm->objects,
 						(array_len(types) + 1) * TYPE_STRIDE);
 
@@ -249,6 +250,7 @@ static void a_jvm_describes_itself(void **state)
 	assert_int_equal(layout->code, 36);
 	assert_int_equal(layout->deopt, 176);
 	assert_int_equal(layout->continuation, HOTSPOT_NONE);
+	assert_int_equal(layout->continuation_bytes, 64);
 	assert_int_equal(jvm.found.naming[HOTSPOT_NAMING_PCS],
 			 hotspot_memory_naming[HOTSPOT_NAMING_PCS]);
 	assert_int_equal(jvm.found.naming[HOTSPOT_NAMING_METADATA],
