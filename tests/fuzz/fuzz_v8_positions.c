@@ -23,7 +23,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const uint8_t *table = data + 1 + data[0];
 	size_t len = size - 1 - data[0];
 	for (size_t i = 0; i < array_len(offsets); i++) {
-		struct v8_position position = v8_positions_find(table, len, offsets[i]);
+		struct v8_position position = v8_positions_find(
+			table, len, i % 2 == 0 ? V8_DISTANCES_SIGNED : V8_DISTANCES_SHIFTED,
+			offsets[i]);
 		int32_t found = v8_bytecode_offset_find(table, len, &bytecodes, offsets[i]);
 
 		if (position.offset < -1 || position.inlining < -1 || found < -1 ||

@@ -162,31 +162,48 @@ static int find_bytecode_offset(const struct v8_heap *heap, const struct v8_code
 	return 0;
 }
 
+static enum v8_distances distances_of(const struct v8_heap *heap)
+{
+	return heap->values[V8_POSITION_DISTANCES] == V8_DISTANCES_SHIFTED ? V8_DISTANCES_SHIFTED
+									   : V8_DISTANCES_SIGNED;
+}
+
 int32_t v8_bytecode_position(const struct v8_heap *heap, uint64_t bytecode, uint32_t offset)
 {
 	_cleanup_(strbuf_done) struct strbuf table = strbuf_with_max(MAX_TABLE_BYTES);
 
 	if (read_table(heap, bytecode, heap->values[V8_BYTECODE_POSITIONS], &table) < 0)
 		return -1;
-	return v8_positions_find(bytes_of(&table), table.len, offset).offset;
+	return v8_positions_find(bytes_of(&table), table.len, distances_of(heap), offset).offset;
+}
+
+/* Checks that baseline code was made of this bytecode, if the code refers to it. */
+static int check_bytecode(const struct v8_heap *heap, const struct v8_code *code, uint64_t bytecode)
+{
+	uint64_t data, found;
+
+	if (heap->values[V8_TYPE_BASELINE_DATA] != 0)
+		return 0;
+	int r = v8_heap_word(heap, code->object, heap->values[V8_CODE_DEOPT], &data);
+	if (r == 0)
+		r = v8_bytecode_of(heap, data, false, &found);
+	if (r < 0)
+		return r;
+	return found == bytecode ? 0 : -ENOENT;
 }
 
 int v8_code_baseline(const struct v8_heap *heap, const struct v8_code *code, uint64_t address,
-		     uint64_t *ret_bytecode, int32_t *ret_position)
+		     uint64_t bytecode, int32_t *ret_position)
 {
-	uint64_t data, bytecode;
 	int32_t offset = -1;
 
 	if (code->kind != heap->values[V8_CODE_KIND_BASELINE])
 		return -ENOENT;
-	int r = v8_heap_word(heap, code->object, heap->values[V8_CODE_DEOPT], &data);
-	if (r == 0)
-		r = v8_bytecode_of(heap, data, false, &bytecode);
+	int r = check_bytecode(heap, code, bytecode);
 	if (r == 0)
 		r = find_bytecode_offset(heap, code, bytecode, address, &offset);
 	if (r < 0)
 		return r;
-	*ret_bytecode = bytecode;
 	*ret_position = offset < 0 ? -1 : v8_bytecode_position(heap, bytecode, (uint32_t)offset);
 	return 0;
 }
@@ -219,7 +236,7 @@ int v8_code_optimized(const struct v8_heap *heap, const struct v8_code *code, ui
 	if (r < 0)
 		return r;
 	*ret_shared = shared;
-	*ret_position = v8_positions_find(bytes_of(&table), table.len,
+	*ret_position = v8_positions_find(bytes_of(&table), table.len, distances_of(heap),
 					  (uint32_t)(address - code->start - 1));
 	return 0;
 }

@@ -23,10 +23,11 @@ struct v8_code {
  * those of process_memory_read(). */
 int v8_code_find(const struct v8_heap *heap, uint64_t address, struct v8_code *ret_code) must_check;
 
-/* Finds the position of the call before `address`, in baseline code, whose bytecode it sets too.
- * Errors: -ENOENT it is no baseline code; those of v8_heap_bytes(). */
+/* Finds the position of the call before `address`, in baseline code that was made of a
+ * BytecodeArray. Errors: -ENOENT it is no baseline code, or that of other bytecode; those of
+ * v8_heap_bytes(). */
 int v8_code_baseline(const struct v8_heap *heap, const struct v8_code *code, uint64_t address,
-		     uint64_t *ret_bytecode, int32_t *ret_position) must_check;
+		     uint64_t bytecode, int32_t *ret_position) must_check;
 
 /* The same in optimized code, whose function it sets too. Errors: -ENOENT it is no optimized code;
  * those of v8_heap_bytes(). */

@@ -5,6 +5,7 @@
 #include "base/strbuf.h"
 #include "runtime/v8/v8_builtins.h"
 #include "runtime/v8/v8_bytecodes.h"
+#include "runtime/v8/v8_positions.h"
 #include "runtime/v8/v8_values.h"
 
 #include <stdbool.h>
@@ -13,6 +14,7 @@
 #define MAX_NAME_BYTES 128
 #define MAX_NAMES 3
 #define MAX_CONSTANT UINT16_MAX /* a larger number is no offset and no type */
+#define FIRST_MAJOR_SHIFTED 14 /* 14.6 was tried, and 13.6 */
 #define LAST_MAJOR_WITH_RECEIVER 9
 #define MAJOR_SHIFT 24
 #define VERSION_SYMBOL(part) "_ZN2v88internal7Version6" part "_E"
@@ -37,6 +39,7 @@ static const struct constant constants[] = {
 	{ V8_TYPE_STREAM, { "type_InstructionStream__INSTRUCTION_STREAM_TYPE" }, { 0 } },
 	{ V8_TYPE_BYTECODE, { "type_BytecodeArray__BYTECODE_ARRAY_TYPE" }, { 0 } },
 	{ V8_TYPE_INTERPRETER_DATA, { "type_InterpreterData__INTERPRETER_DATA_TYPE" }, { 0 } },
+	{ V8_TYPE_BASELINE_DATA, { "type_BaselineData__BASELINE_DATA_TYPE" }, { 0 } },
 	{ V8_TYPE_WRAPPER,
 	  { "type_SharedFunctionInfoWrapper__SHARED_FUNCTION_INFO_WRAPPER_TYPE" },
 	  { 0 } },
@@ -168,6 +171,9 @@ int v8_file_read(struct elf_exports *exports, struct runtime_file *ret_file)
 	r = read_version(exports, &file.version);
 	if (r == 0)
 		r = read_constants(exports, &file);
+	file.values[V8_POSITION_DISTANCES] = file.version >> MAJOR_SHIFT >= FIRST_MAJOR_SHIFTED
+						     ? V8_DISTANCES_SHIFTED
+						     : V8_DISTANCES_SIGNED;
 	file.values[V8_SCOPE_HAS_RECEIVER] = file.version >> MAJOR_SHIFT <=
 					     LAST_MAJOR_WITH_RECEIVER;
 	if (r == 0)

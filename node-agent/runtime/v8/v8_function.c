@@ -26,6 +26,7 @@
 #define SCOPE_HAS_INFERRED_NAME (1U << 14)
 
 #define INTERPRETER_DATA_BYTECODE 8
+#define BASELINE_DATA_BYTECODE 16
 
 struct scope {
 	const struct v8_heap *heap;
@@ -156,6 +157,8 @@ int v8_bytecode_of(const struct v8_heap *heap, uint64_t data, bool may_be_code,
 
 	if (may_be_code && v8_heap_is(heap, data, heap->values[V8_TYPE_CODE]))
 		r = v8_heap_word(heap, data, heap->values[V8_CODE_DEOPT], &data);
+	else if (may_be_code && v8_heap_is(heap, data, heap->values[V8_TYPE_BASELINE_DATA]))
+		r = v8_heap_word(heap, data, BASELINE_DATA_BYTECODE, &data);
 	if (r == 0 && v8_heap_is(heap, data, heap->values[V8_TYPE_INTERPRETER_DATA]))
 		r = v8_heap_word(heap, data, INTERPRETER_DATA_BYTECODE, &data);
 	if (r < 0)

@@ -31,7 +31,7 @@ int v8_function_bytecode(const struct v8_heap *heap, uint64_t shared, uint64_t *
 	must_check;
 
 /* The same for what refers to the bytecode: an InterpreterData, a BytecodeArray itself, or (if
- * may_be_code) baseline code. */
+ * may_be_code) what functions with baseline code have. */
 int v8_bytecode_of(const struct v8_heap *heap, uint64_t data, bool may_be_code,
 		   uint64_t *ret_bytecode) must_check;
 

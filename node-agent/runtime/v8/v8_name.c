@@ -70,7 +70,7 @@ static int name_optimized(const struct v8_heap *heap, const struct v8_code *code
 
 static int name_code(const struct v8_heap *heap, const uint64_t *words, struct frame_writer *writer)
 {
-	uint64_t bytecode, of_function;
+	uint64_t bytecode;
 	int32_t position = -1;
 	struct v8_code code = { 0 };
 
@@ -79,9 +79,8 @@ static int name_code(const struct v8_heap *heap, const uint64_t *words, struct f
 		r = name_optimized(heap, &code, words, writer);
 	if (r != -ENOENT && r != -EFAULT)
 		return r;
-	if (v8_code_baseline(heap, &code, words[CODE_ADDRESS], &bytecode, &position) < 0 ||
-	    v8_function_bytecode(heap, words[CODE_SHARED], &of_function) < 0 ||
-	    bytecode != of_function)
+	if (v8_function_bytecode(heap, words[CODE_SHARED], &bytecode) < 0 ||
+	    v8_code_baseline(heap, &code, words[CODE_ADDRESS], bytecode, &position) < 0)
 		position = -1;
 	return add_line(heap, words[CODE_SHARED], position, writer);
 }

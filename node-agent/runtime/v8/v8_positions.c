@@ -7,6 +7,7 @@
 #define MORE_BIT 0x80
 #define MAX_SHIFT 63
 
+#define DISTANCE_SHIFT 2
 #define FUNCTION_ENTRY (-1) /* the offset from which the first entry counts */
 
 /* SourcePosition */
@@ -62,21 +63,33 @@ struct v8_position v8_position_of(uint64_t raw)
 	};
 }
 
-/* A negative distance belongs to an expression, and is smaller by one: ~distance. */
-static uint64_t distance_of(uint64_t number)
+static bool read_distance(struct reader *reader, enum v8_distances distances,
+			  uint64_t *ret_distance)
 {
-	return number >> 63 ? ~number : number;
+	uint64_t number;
+
+	if (distances == V8_DISTANCES_SHIFTED) {
+		if (!read_number(reader, &number))
+			return false;
+		*ret_distance = number >> DISTANCE_SHIFT;
+		return true;
+	}
+	if (!read_signed(reader, &number))
+		return false;
+	*ret_distance = number >> 63 ? ~number : number;
+	return true;
 }
 
-struct v8_position v8_positions_find(const uint8_t *table, size_t len, uint32_t offset)
+struct v8_position v8_positions_find(const uint8_t *table, size_t len, enum v8_distances distances,
+				     uint32_t offset)
 {
 	struct reader reader = { table, len };
 	struct v8_position found = { -1, -1 };
 	int64_t start = FUNCTION_ENTRY;
-	uint64_t raw = 0, number, step;
+	uint64_t raw = 0, distance, step;
 
-	while (read_signed(&reader, &number) && read_signed(&reader, &step)) {
-		start = (int64_t)((uint64_t)start + distance_of(number));
+	while (read_distance(&reader, distances, &distance) && read_signed(&reader, &step)) {
+		start = (int64_t)((uint64_t)start + distance);
 		raw += step;
 		if (start > (int64_t)offset)
 			break;

@@ -17,9 +17,16 @@ struct v8_position {
 /* Takes a SourcePosition apart. */
 struct v8_position v8_position_of(uint64_t raw);
 
+/* How the distance of an entry from the one before is written. */
+enum v8_distances {
+	V8_DISTANCES_SIGNED, /* the complement of a distance belongs to an expression */
+	V8_DISTANCES_SHIFTED, /* by two bits, from 14 on; the lowest one tells it instead */
+};
+
 /* Returns the position of the last entry that does not begin above `offset`, in bytes of code or of
  * bytecode; an unknown one if there is none. A damaged table counts up to the damage. */
-struct v8_position v8_positions_find(const uint8_t *table, size_t len, uint32_t offset);
+struct v8_position v8_positions_find(const uint8_t *table, size_t len, enum v8_distances distances,
+				     uint32_t offset);
 
 /* What tells where bytecodes begin. */
 struct v8_bytecodes {

@@ -15,6 +15,7 @@ enum v8_value {
 	V8_TYPE_STREAM, /* InstructionStream; 0: instructions follow their Code */
 	V8_TYPE_BYTECODE, /* BytecodeArray */
 	V8_TYPE_INTERPRETER_DATA,
+	V8_TYPE_BASELINE_DATA, /* 0: baseline code refers to its bytecode itself */
 	V8_TYPE_WRAPPER, /* SharedFunctionInfoWrapper; 0: there is none */
 	V8_TYPE_FIXED_ARRAY,
 	V8_FIRST_NONSTRING, /* smaller types are those of strings */
@@ -41,6 +42,7 @@ enum v8_value {
 	V8_DEOPT_LITERALS, /* indexes in DeoptimizationData */
 	V8_DEOPT_SHARED,
 	V8_DEOPT_INLINING,
+	V8_POSITION_DISTANCES, /* enum v8_distances */
 	V8_BUILTINS_START, /* offsets in the file; 0: not known */
 	V8_BUILTINS_END,
 	V8_NR_BYTECODES, /* 0: the sizes of bytecodes are not known */

@@ -2,6 +2,7 @@
 #include "runtime/v8/v8_code.h"
 
 #include "base/cleanup.h"
+#include "runtime/v8/v8_function.h"
 #include "unit.h"
 #include "v8_memory.h"
 
@@ -195,8 +196,8 @@ static void baseline_code_tells_its_positions(void **state)
 	static const uint8_t positions[] = { 0x02, 0x50, 0x04, 0x50 };
 	for (size_t i = 0; i < array_len(layouts); i++) {
 		_cleanup_(v8_memory_done) struct v8_memory objects;
-		uint64_t start, found;
 		struct v8_code code;
+		uint64_t start;
 		int32_t position;
 
 		v8_memory_init(&objects, layouts[i]);
@@ -215,15 +216,14 @@ static void baseline_code_tells_its_positions(void **state)
 		} cases[] = { { 20, -1 }, { 21, 19 }, { 30, 19 }, { 31, 39 }, { 41, -1 } };
 		for (size_t k = 0; k < array_len(cases); k++) {
 			assert_int_equal(v8_code_baseline(&objects.heap, &code,
-							  start + cases[k].pc_offset, &found,
+							  start + cases[k].pc_offset, bytecode,
 							  &position),
 					 0);
-			assert_int_equal(found, bytecode);
 			assert_int_equal(position, cases[k].expected);
 		}
 		code.kind = OPTIMIZED;
 		assert_int_equal(
-			v8_code_baseline(&objects.heap, &code, start + 21, &found, &position),
+			v8_code_baseline(&objects.heap, &code, start + 21, bytecode, &position),
 			-ENOENT);
 	}
 }
@@ -232,15 +232,16 @@ static void damaged_baseline_code_tells_nothing(void **state)
 {
 	(void)state;
 	_cleanup_(v8_memory_done) struct v8_memory objects;
-	uint64_t start, found;
 	struct v8_code code;
 	int32_t position;
+	uint64_t start;
 
 	v8_memory_init(&objects, V8_MEMORY_12);
 	uint64_t object = v8_memory_put_code(&objects, BASELINE, CODE_BYTES, &start);
 	uint64_t huge = v8_memory_put_bytecode(&objects, "\4", 1, 0);
+	uint64_t other = v8_memory_put_bytecode(&objects, "\4", 1, 0);
 	v8_memory_set(&objects, huge, V8_ARRAY_LENGTH, v8_memory_smi(INT32_MAX));
-	const uint64_t data[] = { 0, object, huge };
+	const uint64_t data[] = { 0, object, huge, other };
 
 	assert_int_equal(v8_code_find(&objects.heap, start + 5, &code), 0);
 	v8_memory_set(&objects, object, objects.values[V8_CODE_POSITIONS],
@@ -248,11 +249,29 @@ static void damaged_baseline_code_tells_nothing(void **state)
 	for (size_t i = 0; i < array_len(data); i++) {
 		v8_memory_set(&objects, object, objects.values[V8_CODE_DEOPT], data[i]);
 		assert_int_equal(
-			v8_code_baseline(&objects.heap, &code, start + 21, &found, &position),
+			v8_code_baseline(&objects.heap, &code, start + 21, huge, &position),
 			-ENOENT);
 	}
 	assert_int_equal(v8_bytecode_position(&objects.heap, 0, 0), -1);
 	assert_int_equal(v8_bytecode_position(&objects.heap, huge, 0), -1);
+}
+
+static void functions_may_have_the_bytecode_of_baseline_code(void **state)
+{
+	(void)state;
+	_cleanup_(v8_memory_done) struct v8_memory objects;
+	uint64_t found;
+
+	v8_memory_init(&objects, V8_MEMORY_9);
+	objects.values[V8_TYPE_BASELINE_DATA] = 0x109;
+	uint64_t bytecode = v8_memory_put_bytecode(&objects, "\4", 1, 0);
+	uint64_t data = v8_memory_put_object(&objects, 0x109, 24);
+	uint64_t shared = v8_memory_put_shared(&objects, 0, 0, data);
+	v8_memory_set(&objects, data, 16, bytecode);
+	assert_int_equal(v8_function_bytecode(&objects.heap, shared, &found), 0);
+	assert_int_equal(found, bytecode);
+	v8_memory_set(&objects, data, 16, data);
+	assert_int_equal(v8_function_bytecode(&objects.heap, shared, &found), -ENOENT);
 }
 
 int main(void)
@@ -266,6 +285,7 @@ int main(void)
 		cmocka_unit_test(damaged_optimized_code_tells_nothing),
 		cmocka_unit_test(baseline_code_tells_its_positions),
 		cmocka_unit_test(damaged_baseline_code_tells_nothing),
+		cmocka_unit_test(functions_may_have_the_bytecode_of_baseline_code),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,11 +19,28 @@ static void the_last_entry_that_does_not_begin_above_holds(void **state)
 	} cases[] = { { 0, 740 }, { 5, 740 }, { 6, 740 }, { 9, 740 }, { 10, 731 }, { 1000, 731 } };
 
 	for (size_t i = 0; i < array_len(cases); i++) {
-		struct v8_position position = v8_positions_find(table, sizeof(table),
-								cases[i].offset);
+		struct v8_position position = v8_positions_find(
+			table, sizeof(table), V8_DISTANCES_SIGNED, cases[i].offset);
 
 		assert_int_equal(position.offset, cases[i].expected);
 		assert_int_equal(position.inlining, -1);
+	}
+}
+
+/* The same function in Node 26. */
+static void distances_may_be_shifted(void **state)
+{
+	(void)state;
+	static const uint8_t shifted[] = { 0x02, 0xd4, 0x16, 0x07, 0x40, 0x1a, 0x00, 0x12, 0x23 };
+
+	for (uint32_t offset = 0; offset < 20; offset++) {
+		struct v8_position expected = v8_positions_find(table, sizeof(table),
+								V8_DISTANCES_SIGNED, offset);
+		struct v8_position position = v8_positions_find(shifted, sizeof(shifted),
+								V8_DISTANCES_SHIFTED, offset);
+
+		assert_int_equal(position.offset, expected.offset);
+		assert_int_equal(position.inlining, expected.inlining);
 	}
 }
 
@@ -48,11 +65,12 @@ static void a_damaged_table_counts_up_to_the_damage(void **state)
 	static const uint8_t endless[] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 					   0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
 
-	assert_int_equal(v8_positions_find(table, 0, 10).offset, -1);
-	assert_int_equal(v8_positions_find(table, 1, 10).offset, -1);
-	assert_int_equal(v8_positions_find(table, 2, 10).offset, -1);
-	assert_int_equal(v8_positions_find(table, 8, 10).offset, 740);
-	assert_int_equal(v8_positions_find(endless, sizeof(endless), 10).offset, -1);
+	assert_int_equal(v8_positions_find(table, 0, V8_DISTANCES_SIGNED, 10).offset, -1);
+	assert_int_equal(v8_positions_find(table, 1, V8_DISTANCES_SIGNED, 10).offset, -1);
+	assert_int_equal(v8_positions_find(table, 2, V8_DISTANCES_SIGNED, 10).offset, -1);
+	assert_int_equal(v8_positions_find(table, 8, V8_DISTANCES_SIGNED, 10).offset, 740);
+	assert_int_equal(
+		v8_positions_find(endless, sizeof(endless), V8_DISTANCES_SIGNED, 10).offset, -1);
 }
 
 /* Sizes: 0 to 3 are prefixes, 4 has one byte, 5 two and 6 three, of which two are operands. */
@@ -112,6 +130,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_last_entry_that_does_not_begin_above_holds),
+		cmocka_unit_test(distances_may_be_shifted),
 		cmocka_unit_test(a_position_has_an_offset_and_an_inlining),
 		cmocka_unit_test(a_damaged_table_counts_up_to_the_damage),
 		cmocka_unit_test(baseline_code_leads_to_its_bytecode),
