@@ -234,11 +234,17 @@ static __always_inline __u32 push_words(struct sample_event *event,
 {
 	__u32 index = (__u32)event->nr_kernel + event->nr_user;
 
+	__u64 bytes;
+
 	if (nr > FRAMES_MAX_COPY)
 		nr = FRAMES_MAX_COPY;
-	if (index >= MAX_FRAMES || from > PYTHON_SEGMENT_MAX_WORDS - FRAMES_MAX_COPY)
+	/* The verifier of old kernels must see this number itself compared. */
+	bytes = nr * sizeof(__u64);
+	barrier_var(bytes);
+	if (index >= MAX_FRAMES || from > PYTHON_SEGMENT_MAX_WORDS - FRAMES_MAX_COPY ||
+	    bytes > FRAMES_MAX_COPY * sizeof(__u64))
 		return 0;
-	bpf_probe_read_kernel(&event->frames[index], nr * sizeof(__u64), &chain->words[from]);
+	bpf_probe_read_kernel(&event->frames[index], bytes, &chain->words[from]);
 	event->nr_user += nr;
 	return nr;
 }

@@ -139,13 +139,20 @@ static __always_inline int go_by_pushed(struct unwind_state *state)
 	return result;
 }
 
+/* Returns whether bytes of code are push %rbp; mov %rsp, %rbp. */
+static __always_inline bool makes_frame(const __u8 *code)
+{
+	return code[0] == 0x55 && code[1] == 0x48 && code[2] == 0x89 && code[3] == 0xe5;
+}
+
 /* Returns whether the code that makes the frame is still to come. Before it are a few instructions
- * at most, which look whether the code is still valid. */
+ * at most, which look whether the code is still valid. (Unrolled, as the next: kernels before 6.12
+ * refuse the loops that clang makes of them.) */
 static __always_inline bool is_before_frame(const __u8 *code)
 {
+#pragma unroll
 	for (int i = CODE_BEFORE; i <= CODE_BYTES - 4; i++)
-		if (code[i] == 0x55 && code[i + 1] == 0x48 && code[i + 2] == 0x89 &&
-		    code[i + 3] == 0xe5)
+		if (makes_frame(code + i))
 			return true;
 	return false;
 }
@@ -153,9 +160,9 @@ static __always_inline bool is_before_frame(const __u8 *code)
 /* The same for the few instructions behind, which put the function into the frame. */
 static __always_inline bool is_right_behind_frame(const __u8 *code)
 {
+#pragma unroll
 	for (int i = 1; i + 4 <= CODE_BEFORE; i++)
-		if (code[i] == 0x55 && code[i + 1] == 0x48 && code[i + 2] == 0x89 &&
-		    code[i + 3] == 0xe5)
+		if (makes_frame(code + i))
 			return true;
 	return false;
 }
@@ -185,8 +192,7 @@ static __always_inline enum v8_phase find_phase(const struct unwind_state *state
 		return PHASE_FRAME;
 	if (has_left(code))
 		return PHASE_LEFT;
-	if (code[CODE_BEFORE - 1] == 0x55 && code[CODE_BEFORE] == 0x48 &&
-	    code[CODE_BEFORE + 1] == 0x89 && code[CODE_BEFORE + 2] == 0xe5)
+	if (makes_frame(code + CODE_BEFORE - 1))
 		return PHASE_PUSHED;
 	if (is_before_frame(code))
 		return PHASE_ENTERED;

@@ -20,6 +20,8 @@
 #undef __noinline
 #define __noinline
 
+#define barrier_var(var) ((void)(var))
+
 #define bpf_map_lookup_elem host_map_lookup_elem
 #define bpf_map_update_elem host_map_update_elem
 #define bpf_probe_read_user host_probe_read_user
