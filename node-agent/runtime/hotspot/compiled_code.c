@@ -154,7 +154,7 @@ struct found_scope {
 static int find_scope(const struct blob *blob, struct found_scope *ret_scope)
 {
 	uint64_t low = 0, high = (blob->pcs_end - blob->pcs) / sizeof(struct pc_desc);
-	struct pc_desc pcs[NR_PCS_AT_ONCE];
+	struct pc_desc pcs[NR_PCS_AT_ONCE] = { 0 };
 	struct found_scope scope = { 0 };
 	int r = narrow_pcs(blob, &low, &high);
 
@@ -163,7 +163,7 @@ static int find_scope(const struct blob *blob, struct found_scope *ret_scope)
 					(high - low) * sizeof(*pcs));
 	if (r < 0)
 		return r;
-	for (uint64_t i = 0; i < high - low; i++) {
+	for (uint64_t i = 0; i < high - low && i < NR_PCS_AT_ONCE; i++) {
 		bool is_behind = pcs[i].pc_offset > blob->place->pc_offset;
 
 		if (pcs[i].scope_offset > 0) {

@@ -271,8 +271,8 @@ static void set_naming(struct jvm *jvm)
 static int read_heaps(struct jvm *jvm, uint64_t ret_heaps[static RUNTIME_MAX_CODE])
 {
 	enum vm_value len_offset = either(jvm, VM_ARRAY_LEN, VM_OLD_ARRAY_LEN);
-	uint64_t array, data;
-	uint32_t len;
+	uint64_t array = 0, data = 0;
+	uint32_t len = 0;
 	int r;
 
 	if (is_jdk_8(jvm)) {
@@ -300,8 +300,8 @@ static int read_heap(struct jvm *jvm, uint64_t heap, struct runtime_code *ret_co
 {
 	uint64_t memory = heap + value_of(jvm, VM_HEAP_MEMORY);
 	uint64_t segments = heap + value_of(jvm, VM_HEAP_SEGMENT_MAP);
-	uint64_t start, end, map;
-	uint32_t log2_segment;
+	uint64_t start = 0, end = 0, map = 0;
+	uint32_t log2_segment = 0;
 	int r = process_memory_read_u64(jvm->memory, memory + value_of(jvm, VM_SPACE_LOW_BOUNDARY),
 					&start);
 
@@ -328,7 +328,7 @@ static int read_heap(struct jvm *jvm, uint64_t heap, struct runtime_code *ret_co
 static int read_process(struct jvm *jvm)
 {
 	struct runtime_process *process = &jvm->found->process;
-	uint64_t heaps[RUNTIME_MAX_CODE];
+	uint64_t heaps[RUNTIME_MAX_CODE] = { 0 };
 	uint64_t call_stub = 0;
 	int nr_heaps, r;
 

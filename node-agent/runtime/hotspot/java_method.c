@@ -30,7 +30,7 @@ static void read_bytes(struct method_reader *reader, uint64_t address, void *to,
 /* Reads the field of an object at an address. */
 static uint64_t read_u64(struct method_reader *reader, uint64_t address, enum hotspot_naming field)
 {
-	uint64_t number;
+	uint64_t number = 0;
 
 	read_bytes(reader, address + reader->naming[field], &number, sizeof(number));
 	return number;
@@ -38,7 +38,7 @@ static uint64_t read_u64(struct method_reader *reader, uint64_t address, enum ho
 
 static uint32_t read_u32(struct method_reader *reader, uint64_t address, enum hotspot_naming field)
 {
-	uint32_t number;
+	uint32_t number = 0;
 
 	read_bytes(reader, address + reader->naming[field], &number, sizeof(number));
 	return number;
@@ -46,7 +46,7 @@ static uint32_t read_u32(struct method_reader *reader, uint64_t address, enum ho
 
 static uint16_t read_u16(struct method_reader *reader, uint64_t address, enum hotspot_naming field)
 {
-	uint16_t number;
+	uint16_t number = 0;
 
 	read_bytes(reader, address + reader->naming[field], &number, sizeof(number));
 	return number;

@@ -17,7 +17,7 @@ struct pair {
 /* Adds the differences to the next pair. Returns 0 at the end of the table, else 1. */
 static int next_pair(struct unsigned5_reader *reader, struct pair *pair)
 {
-	int32_t bci, line;
+	int32_t bci = 0, line = 0;
 	uint8_t byte;
 	int r;
 
