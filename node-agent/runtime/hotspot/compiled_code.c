@@ -184,8 +184,8 @@ static int read_scope(const struct blob *blob, uint32_t offset, struct scope *re
 	struct unsigned5_reader reader = {
 		.bytes = bytes, .nr_excluded = (uint8_t)blob->naming[HOTSPOT_NAMING_NR_EXCLUDED]
 	};
-	struct scope scope;
-	uint32_t bci;
+	struct scope scope = { 0 };
+	uint32_t bci = 0;
 	ssize_t n;
 	int r;
 
