@@ -165,13 +165,10 @@ const table = {
 		return work();
 	},
 	arrow: () => work(),
-	["computed" + 1]() {
-		return work();
-	},
 };
 
 function tables() {
-	return table.plain() + table.arrow() + table.computed1();
+	return table.plain() + table.arrow();
 }
 
 const CALLS = [methods, closures, generators, callbacks, exceptions, texts, tables, () => größe(),
@@ -215,10 +212,11 @@ function serve(call, argument, told) {
 	}
 }
 
+/* Only the first turn begins in main(). */
 async function serveAsync(directory) {
 	for (let turn = 0;; turn++) {
 		await tasks();
-		if (turn === 0)
+		if (turn === 1)
 			truth.tell(directory);
 	}
 }
