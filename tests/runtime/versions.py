@@ -3,12 +3,13 @@
 
 A source is one of fetch.py with what it wants, or "" for what is installed; {0} is its directory."""
 
+import os
 from dataclasses import dataclass
 
 import cases
 import fetch
 
-PYENV = "/root/.pyenv/versions"
+PYENV = os.path.join(os.environ.get("PYENV_ROOT") or os.path.expanduser("~/.pyenv"), "versions")
 TRIXIE = "debian trixie python3 nodejs openjdk-21-jre-headless openjdk-25-jre-headless"
 SID = ("debian sid python3.13 python3.14 python3.15 nodejs openjdk-8-jre-headless openjdk-11-jre-headless "
        "openjdk-17-jre-headless openjdk-27-jre-headless")
