@@ -67,7 +67,8 @@ int python_begin(__u32 unit, __u32 offset);
 
 /* To be called when the native frame between the stack pointers `sp` and that of its caller is
  * done, and before its caller is appended: if the frame is an eval loop's, puts the frames of its
- * segment in its place. `offset` is that of the frame's code in the file with the eval loop, else 0. */
+ * segment in its place. `offset` is that of the frame's code in the file with the eval loop; 0 in
+ * other files. */
 int python_splice(__u64 sp, __u64 offset);
 
 /* Appends the segment that was read, when it is too long to know where it ends. */

@@ -88,17 +88,14 @@ enum runtime_mark {
 /* Returns the number of words of a frame that begins with this word; 0 for an unknown kind. */
 static inline __u32 runtime_nr_words(__u64 word)
 {
-	switch (RUNTIME_TAG_FRAME(word)) {
-	case RUNTIME_FRAME_ADDRESS:
-		return 1;
-#define X(NAME, nr_words)                                                                          \
-	case RUNTIME_FRAME_##NAME:                                                                 \
-		return 1 + (nr_words);
-		RUNTIME_FRAMES(X)
+	static const __u8 words[] = { 1, /* an address */
+#define X(NAME, nr_words) 1 + (nr_words),
+				      RUNTIME_FRAMES(X)
 #undef X
-	default:
-		return 0;
-	}
+	};
+	__u32 frame = RUNTIME_TAG_FRAME(word);
+
+	return frame < sizeof(words) ? words[frame] : 0;
 }
 
 /* Folds eight bytes of an object to the check of a tag. */
