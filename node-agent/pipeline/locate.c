@@ -364,7 +364,6 @@ static int locate_user_stack(struct locator *locator, const struct sample_event 
 	size_t nr = 0;
 	int r = 0;
 
-	*ret_nr = 0;
 	/* Threads of the kernel are no processes to know. */
 	if (event->nr_user == 0)
 		return 0;
@@ -382,7 +381,7 @@ static int locate_user_stack(struct locator *locator, const struct sample_event 
 int locate_stack(struct locator *locator, const struct sample_event *event, uint32_t *ret_stack)
 {
 	uint32_t locations[LOCATE_MAX_FRAMES];
-	size_t nr;
+	size_t nr = 0;
 
 	int r = locate_kernel(locator, event, locations);
 	if (r == 0)

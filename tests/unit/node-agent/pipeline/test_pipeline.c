@@ -187,7 +187,9 @@ static struct sample_event sample_of(const struct fixture *fixture, pid_t pid, u
 	};
 }
 
-static void add_sample(const struct fixture *fixture, pid_t pid, uint64_t after_ns)
+/* Not inlined: the event is large, and callers have their own. */
+__attribute__((noinline)) static void add_sample(const struct fixture *fixture, pid_t pid,
+						 uint64_t after_ns)
 {
 	const struct sample_event event = sample_of(fixture, pid, after_ns);
 
