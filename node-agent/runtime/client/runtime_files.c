@@ -30,6 +30,7 @@ static int find_row(struct runtime_files *files, size_t *ret_row)
 	while (row < files->nr_rows && files->rows[row])
 		row++;
 	if (row == files->nr_rows) {
+		/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
 		int r = array_grow(files->rows, files->cap_rows, row + 1, RUNTIME_FILES_MAX);
 
 		if (r < 0)
@@ -121,8 +122,9 @@ void runtime_files_settle(struct runtime_known_file *file, const struct runtime_
 	cleanup_closep(&file->fd);
 	file->fd = -EBADF;
 	file->state = RUNTIME_FILE_NONE;
-	if (answer)
-		file->answer = malloc(sizeof(*file->answer));
+	if (!answer)
+		return;
+	file->answer = malloc(sizeof(*file->answer));
 	if (!file->answer)
 		return;
 	*file->answer = *answer;

@@ -78,6 +78,16 @@ static bool is_due(const struct runtime_known_process *process,
 	return !runtime_instance_is_settled(process, instance) && now_ns >= instance->due_ns;
 }
 
+/* Returns the number of the first instance that is due, or that of all instances if none is. */
+static size_t find_due(const struct runtime_known_process *process, uint64_t now_ns)
+{
+	size_t i = 0;
+
+	while (i < process->nr_instances && !is_due(process, &process->instances[i], now_ns))
+		i++;
+	return i;
+}
+
 static void inspect(const struct search *search, struct runtime_known_process *process,
 		    size_t number)
 {
@@ -101,11 +111,11 @@ static bool next_inspection(const struct search *search)
 	{
 		if (!is_turn_of_process(search, process))
 			continue;
-		for (size_t i = 0; i < process->nr_instances; i++) {
-			if (is_due(process, &process->instances[i], search->now_ns)) {
-				inspect(search, process, i);
-				return true;
-			}
+		size_t number = find_due(process, search->now_ns);
+
+		if (number < process->nr_instances) {
+			inspect(search, process, number);
+			return true;
 		}
 	}
 	return false;
@@ -267,7 +277,7 @@ static bool share(struct runtime_registry *registry, struct runtime_known_file *
 			return false;
 		*file->shared = *found;
 	}
-	if (memcmp(&file->shared->layout, &found->layout, sizeof(found->layout)) != 0 ||
+	if (memcmp(file->shared->layout.bytes, found->layout.bytes, RUNTIME_LAYOUT_BYTES) != 0 ||
 	    memcmp(file->shared->naming, found->naming, sizeof(found->naming)) != 0)
 		return false;
 	if (!found->is_likely)
@@ -341,12 +351,14 @@ static int take_process(struct runtime_registry *registry, struct runtime_job *j
 {
 	struct runtime_instance *instance = &job->process->instances[job->instance];
 	struct runtime_found found;
-	int r = 0;
 
-	if (reply->error == 0)
-		r = runtime_answer_process(reply->bytes, reply->len, &instance->file->answer->file,
-					   &found);
-	if (reply->error < 0 || r < 0)
+	if (reply->error < 0) {
+		fail_instance(registry, instance, reply->now_ns);
+		return 0;
+	}
+	int r = runtime_answer_process(reply->bytes, reply->len, &instance->file->answer->file,
+				       &found);
+	if (r < 0)
 		fail_instance(registry, instance, reply->now_ns);
 	else
 		take_found(registry, job, &found, reply->now_ns);
@@ -376,11 +388,12 @@ static int read_frame(struct frame_reader *reader, size_t *ret_len)
 	uint32_t nr_lines;
 	int r = frame_reader_next(reader, &nr_lines);
 
-	for (uint32_t i = 0; r == 0 && i < nr_lines; i++)
+	for (uint32_t i = 0; r >= 0 && i < nr_lines; i++)
 		r = frame_reader_line(reader, &line);
-	if (r == 0)
-		*ret_len = nr_lines > 0 ? reader->position - start : 0;
-	return r;
+	if (r < 0)
+		return r;
+	*ret_len = nr_lines > 0 ? reader->position - start : 0;
+	return 0;
 }
 
 /* Takes the names of the frames that are in the reply. Returns their number. Errors: -EBADMSG. */

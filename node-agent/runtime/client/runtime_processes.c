@@ -15,7 +15,8 @@ int runtime_processes_init(struct runtime_processes *processes)
 	processes->last_ids = calloc(RUNTIME_PROCESSES_MAX, sizeof(*processes->last_ids));
 	if (processes->slots && processes->last_ids)
 		return 0;
-	runtime_processes_done(processes);
+	free(processes->slots);
+	free(processes->last_ids);
 	return -ENOMEM;
 }
 

@@ -135,7 +135,7 @@ static bool start_next(struct runtime_thread *thread, enum worker_lane lane)
 	while (!worker_lanes_is_busy(thread->lanes, lane) && choose_job(thread, lane)) {
 		heartbeat_beat();
 		set_rank(thread, lane, job);
-		if (job->process && open_memory(thread, job) < 0) {
+		if (!job->file && open_memory(thread, job) < 0) {
 			lose_process(thread, job);
 			continue;
 		}
