@@ -125,9 +125,9 @@ static void set_builtins(const struct elf_exports *exports, uint64_t start, uint
 static int find_builtins(const struct elf_exports *exports, uint64_t header_address,
 			 struct runtime_file *file)
 {
-	struct eh_description description;
+	struct eh_description description = { 0 };
 	struct eh_header header;
-	struct gap gap;
+	struct gap gap = { 0 };
 
 	int r = elf_exports_read(exports, header_address, &header, sizeof(header));
 	if (r < 0)

@@ -31,7 +31,7 @@ static int read_code(const struct v8_heap *heap, uint64_t header, struct v8_code
 {
 	uint64_t start = header + heap->values[V8_CODE_HEADER];
 	uint64_t told = start;
-	uint32_t flags;
+	uint32_t flags = 0;
 	int r = 0;
 
 	ret->object = object_at(header);
@@ -180,7 +180,7 @@ int32_t v8_bytecode_position(const struct v8_heap *heap, uint64_t bytecode, uint
 /* Checks that baseline code was made of this bytecode, if the code refers to it. */
 static int check_bytecode(const struct v8_heap *heap, const struct v8_code *code, uint64_t bytecode)
 {
-	uint64_t data, found;
+	uint64_t data, found = 0;
 
 	if (heap->values[V8_TYPE_BASELINE_DATA] != 0)
 		return 0;
@@ -244,8 +244,8 @@ int v8_code_optimized(const struct v8_heap *heap, const struct v8_code *code, ui
 int v8_code_inlined(const struct v8_heap *heap, const struct v8_code *code, int32_t inlining,
 		    uint64_t *ret_shared, struct v8_position *ret_caller)
 {
-	uint64_t table, literals, shared, entry[2];
-	uint32_t length;
+	uint64_t table, literals, shared = 0, entry[2] = { 0 };
+	uint32_t length = 0;
 
 	int r = deopt_element(heap, code, V8_DEOPT_INLINING, &table);
 	if (r == 0)

@@ -108,7 +108,7 @@ static int read_constant(const struct elf_exports *exports, const char *name, in
 static int set_value(const struct elf_exports *exports, const struct constant *constant,
 		     bool is_trusted, struct runtime_file *file)
 {
-	int32_t number;
+	int32_t number = 0;
 
 	file->values[constant->value] = constant->fallback[is_trusted];
 	for (size_t i = 0; i < MAX_NAMES && constant->names[i]; i++) {
@@ -148,7 +148,7 @@ static int read_version(const struct elf_exports *exports, uint32_t *ret_version
 	uint32_t version = 0;
 
 	for (size_t i = 0; i < array_len(parts); i++) {
-		int32_t number;
+		int32_t number = 0;
 		int r = read_number(exports, parts[i].symbol, &number);
 
 		if (r < 0)
@@ -163,7 +163,7 @@ static int read_version(const struct elf_exports *exports, uint32_t *ret_version
 int v8_file_read(struct elf_exports *exports, struct runtime_file *ret_file)
 {
 	struct runtime_file file = { .kind = RUNTIME_V8 };
-	int32_t number;
+	int32_t number = 0;
 
 	int r = read_constant(exports, "HeapObjectTag", &number);
 	if (r <= 0 || number != V8_OBJECT_TAG)

@@ -121,7 +121,7 @@ static void read_scope(const struct v8_heap *heap, uint64_t object, struct v8_fu
 int v8_function_read(const struct v8_heap *heap, uint64_t shared, struct v8_function *ret_function)
 {
 	struct v8_function function = { .shared = shared, .start = -1 };
-	uint64_t name;
+	uint64_t name = 0;
 
 	if (!v8_heap_is(heap, shared, heap->values[V8_TYPE_SHARED]))
 		return -ENOENT;

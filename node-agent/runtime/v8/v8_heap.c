@@ -42,7 +42,7 @@ int v8_heap_u32(const struct v8_heap *heap, uint64_t object, uint64_t offset, ui
 
 int v8_heap_type(const struct v8_heap *heap, uint64_t object)
 {
-	uint16_t type;
+	uint16_t type = 0;
 	uint64_t map;
 
 	int r = v8_heap_word(heap, object, 0, &map);
