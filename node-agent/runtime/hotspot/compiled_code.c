@@ -228,7 +228,7 @@ static int add_scopes(const struct blob *blob, const struct found_scope *found,
 	uint32_t offset = found->offset;
 
 	for (int i = 0; i < RUNTIME_MAX_LINES && offset != 0; i++) {
-		struct scope scope;
+		struct scope scope = { 0 };
 		int r = read_scope(blob, offset, &scope);
 
 		if (r == 0 && (scope.sender == 0 || !found->is_outermost))
