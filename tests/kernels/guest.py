@@ -71,6 +71,11 @@ class Guest:
         for _, key, value in FACT.findall(self.console):
             self.facts.setdefault(key, []).append(value)
 
+    def has_begun(self):
+        """Returns whether guest.sh ran. Emulated processors race where a kernel patches its own code, as it does at its
+        start: a few of its starts end in a panic, before anything of Flamelet is run."""
+        return "kernel" in self.facts
+
     def fact(self, key):
         return self.facts.get(key, [""])[0]
 

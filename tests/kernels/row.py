@@ -25,6 +25,7 @@ PATH = re.compile(r"^captured by +(\w+)", re.MULTILINE)
 MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}  # as uname(1) has them
 NOTHING = "-"
 NR_GUESTS = 2  # at a time
+MAX_TRIES = 3
 
 
 def percent(share):
@@ -45,7 +46,7 @@ class SkippedRow:
 
 
 class Row:
-    """`wrong` is what Flamelet did wrong, `slow` what there was no time for."""
+    """`wrong` is what Flamelet did wrong. `slow` is the machine's fault: it had no time, or its kernel did not start."""
     is_skipped = False
 
     def __init__(self, guest):
@@ -72,7 +73,7 @@ class Row:
             name, status = step.split(".")[0], self.guest.fact(step)
             self.require(status in ("", "0"), f"{name}: exit {status}: {self.guest.log(name).strip()[-300:]}")
         if "end" not in self.guest.facts:
-            faults = self.slow if self.guest.is_late else self.wrong
+            faults = self.slow if self.guest.is_late or not self.guest.has_begun() else self.wrong
             faults.append(f"the guest did not come to its end: {self.guest.console[-500:]}")
 
     def read(self, name):
@@ -173,12 +174,13 @@ class Row:
 
 def attempt(measure, kernel, name):
     """The row that `measure` makes of a guest of that name. A kernel that cannot be had is no fault. A machine that was too
-    busy gets another chance."""
+    busy, or whose kernel did not start, gets another chance."""
     try:
         row = measure(name)
-        if row.is_slow:
-            print(f"{row.name}: once more: {'; '.join(row.slow)}", flush=True)
-            row = measure(f"{name}-again")
+        for number in range(2, MAX_TRIES + 1):
+            if row.is_slow:
+                print(f"{row.name}: try {number}: {'; '.join(row.slow)}", flush=True)
+                row = measure(f"{name}-{number}")
         return row
     except host.Skip as skip:
         return SkippedRow(kernel, str(skip))
