@@ -131,13 +131,23 @@ static __always_inline __u32 read_user_stack(struct bpf_perf_event_data *ctx,
 	return result;
 }
 
-/* Returns whether the frames of a runtime should be named now: their process may not live until the
- * agent polls. */
+/* Returns whether the stack may have frames of a runtime. The state of the unwinder is that of this
+ * stack if it has frames. */
+static __always_inline bool may_have_runtime(const struct scratch *scratch)
+{
+	const struct unwind_state *state = &scratch->unwind;
+
+	return scratch->event.nr_user > 0 &&
+	       (state->python != PYTHON_NOT_MET || state->descriptors[RUNTIME_HOTSPOT] != 0 ||
+		state->descriptors[RUNTIME_V8] != 0);
+}
+
+/* Returns whether the agent should name frames of a runtime now: a young process may end before the
+ * agent polls again. */
 static __always_inline bool must_be_named_soon(const struct scratch *scratch)
 {
-	if (scratch->unwind.python == PYTHON_NOT_MET)
-		return false;
-	return bpf_ktime_get_boot_ns() - scratch->event.start_ns < YOUNG_NS;
+	return may_have_runtime(scratch) &&
+	       bpf_ktime_get_boot_ns() - scratch->event.start_ns < YOUNG_NS;
 }
 
 /* The agent polls; only a process that it should look at now wakes it. */

@@ -157,7 +157,7 @@ static bool take_results(struct runtime_binder *binder, struct process *process,
 			continue;
 		if (result->is_shared)
 			share_layout(binder, found, result);
-		if (!result->is_shared || result->has_process)
+		else
 			descriptors[nr++] = describe(found, result);
 	}
 	set_descriptors(process->mappings, descriptors, nr);

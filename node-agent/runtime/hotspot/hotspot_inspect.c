@@ -188,7 +188,6 @@ static void set_layout(struct jvm *jvm)
 		.continuation = offset_of(jvm, VM_CONTINUATION_ENTRY),
 		.continuation_bytes = continuation_bytes(jvm),
 	};
-	jvm->found->is_shared = true;
 }
 
 static uint64_t place(const struct jvm *jvm, enum vm_value pointer, enum vm_value number)

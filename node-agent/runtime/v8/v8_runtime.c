@@ -34,7 +34,7 @@ static void set_reason(struct runtime_found *found, const char *reason)
 static int inspect(struct process_memory *memory, const struct runtime_file *file, uint64_t bias,
 		   struct runtime_found *ret_found)
 {
-	struct runtime_found found = { .version = file->version, .is_shared = 1, .has_process = 1 };
+	struct runtime_found found = { .version = file->version, .has_process = 1 };
 	const char *reason = unsupported_reason(file);
 
 	(void)memory;

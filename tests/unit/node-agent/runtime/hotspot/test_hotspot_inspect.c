@@ -236,6 +236,7 @@ static void a_jvm_describes_itself(void **state)
 	assert_int_equal(inspect(&jvm), 0);
 	assert_int_equal(jvm.found.state, RUNTIME_READY);
 	assert_int_equal(jvm.found.version, 25U << 24 | 3U << 8);
+	assert_false(jvm.found.is_shared);
 	assert_int_equal(jvm.found.process.kind, RUNTIME_HOTSPOT);
 	assert_int_equal(jvm.found.process.code[0].start, 0x70000000);
 	assert_int_equal(jvm.found.process.code[0].end, 0x70010000);

@@ -101,6 +101,7 @@ static void a_process_gets_the_layout_of_its_file(void **state)
 	assert_int_equal(v8_runtime.inspect(&memory, &file, 0, &found), 0);
 	assert_int_equal(found.state, RUNTIME_READY);
 	assert_string_equal(found.reason, "");
+	assert_false(found.is_shared);
 	assert_int_equal(found.process.kind, RUNTIME_V8);
 	assert_int_equal(found.layout.v8.kind, RUNTIME_V8);
 	assert_int_equal(found.layout.v8.shared_type, 262);
