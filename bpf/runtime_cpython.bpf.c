@@ -10,7 +10,7 @@
  *	              on the stack ┘         └ on the stack           │              │
  *	stack:	memcpy, f3, f2, map_next, f1, main  ◀────────────────┴──────────────┘
  *
- * Called by unwind_native.bpf.c. Maps: scratch_of_cpu, arena.
+ * Called by unwind_native.bpf.c. Maps: scratch_of_cpu, python_chains, arena.
  * Limits: PYTHON_SEGMENT_MAX_FRAMES frames of a segment, MAX_USER_FRAMES of a stack.
  *
  * The thread state is where the agent has learned it is. It counts only if it names this thread, so
@@ -20,6 +20,7 @@
 #include "bpf/maps.bpf.h"
 #include "bpf/runtime.bpf.h"
 #include "bpf/unwind.bpf.h"
+#include "bpf/user_memory.bpf.h"
 
 #define CODE_TAG_BITS 7ULL /* of a _PyStackRef */
 #define SEGMENT_ROUNDS 32 /* times FRAMES_PER_ROUND: PYTHON_SEGMENT_MAX_FRAMES */
@@ -40,11 +41,6 @@ static __always_inline __u64 thread_pointer(void)
 	bpf_core_read(&tp, sizeof(tp), &task->thread.fsbase);
 #endif
 	return tp;
-}
-
-static __always_inline bool read_word(__u64 address, __u64 *ret_word)
-{
-	return bpf_probe_read_user(ret_word, sizeof(*ret_word), (const void *)address) == 0;
 }
 
 /* Finds the thread state. Returns false if it cannot be read; 0 is no state, as in a thread that

@@ -25,6 +25,7 @@
 #include "bpf/runtime.bpf.h"
 #include "bpf/step.bpf.h"
 #include "bpf/unwind.bpf.h"
+#include "bpf/user_memory.bpf.h"
 
 #if CFI_IS_ARM64
 
@@ -75,11 +76,6 @@ enum {
 
 #define STUB_STACK_WORDS 8 /* in which a return address is looked for */
 #define CODE_BEFORE 8 /* bytes of code that are read before the address of the leaf */
-
-static __always_inline bool read_word(__u64 address, __u64 *ret_word)
-{
-	return bpf_probe_read_user(ret_word, sizeof(*ret_word), (const void *)address) == 0;
-}
 
 /* Copies the descriptor and the layout from the arena, unless they are those of the last frame. */
 static __always_inline bool load_descriptor(const struct unwind_state *state,

@@ -23,6 +23,7 @@
 #include "bpf/runtime.bpf.h"
 #include "bpf/step.bpf.h"
 #include "bpf/unwind.bpf.h"
+#include "bpf/user_memory.bpf.h"
 
 #if CFI_IS_ARM64
 
@@ -62,11 +63,6 @@ enum v8_phase {
 	PHASE_UNFILLED, /* the frame is there, but the function is not in it yet */
 	PHASE_LEFT, /* the return address is on top of the stack */
 };
-
-static __always_inline bool read_word(__u64 address, __u64 *ret_word)
-{
-	return bpf_probe_read_user(ret_word, sizeof(*ret_word), (const void *)address) == 0;
-}
 
 static __always_inline bool is_object(__u64 word)
 {

@@ -21,6 +21,7 @@
 #include "bpf/maps.bpf.h"
 #include "bpf/step.bpf.h"
 #include "bpf/unwind.bpf.h"
+#include "bpf/user_memory.bpf.h"
 
 /* Registers that rules follow from frame to frame. */
 #define X(INDEX, REGISTER) | REGISTER_BIT(REGISTER)
@@ -176,7 +177,7 @@ static __always_inline int find_cfa(struct unwind_state *state, __u64 *ret_cfa)
 	if ((state->known & needed) != needed)
 		return find_cfa_by_record(state, ret_cfa);
 	if (rule->kind == CFA_DEREF) {
-		if (bpf_probe_read_user(&cfa, sizeof(cfa), (const void *)cfa) < 0)
+		if (!read_word(cfa, &cfa))
 			return UNWIND_UNREADABLE_STACK;
 		cfa += (__s16)rule->arg;
 	} else if (rule->kind == CFA_PLT && (state->ip & 15) >= rule->arg) {
@@ -198,8 +199,7 @@ static __always_inline bool read_slot(const struct unwind_state *state, __u64 cf
 		*ret_word = state->window[window_index(rule, slot)];
 		return true;
 	}
-	return bpf_probe_read_user(ret_word, sizeof(*ret_word),
-				   (const void *)(base + 8LL * slot)) == 0;
+	return read_word(base + 8LL * slot, ret_word);
 }
 
 /* Returns whether rbp points to the function's own frame. Behind the last pop of an epilogue rbp
@@ -259,8 +259,7 @@ static __always_inline bool read_window(struct unwind_state *state, __u64 cfa)
 	if (bpf_probe_read_user(window, sizeof(state->window), (const void *)start) == 0)
 		return true;
 	state->is_window_cut = true;
-	return bpf_probe_read_user(&window[WINDOW_WORDS - 1], sizeof(*window),
-				   (const void *)(start + 8 * (WINDOW_WORDS - 1))) == 0;
+	return read_word(start + 8 * (WINDOW_WORDS - 1), &window[WINDOW_WORDS - 1]);
 }
 
 static __always_inline bool find_return_address(struct unwind_state *state, __u64 cfa,
