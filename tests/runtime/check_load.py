@@ -9,9 +9,9 @@ KIND is cpython, v8 or hotspot; PATH is the runtime, by default the one of this 
 The columns are shares of samples: *rooted*: from the first function of the process or thread on, with the outermost
 function of the load; *chain*: the functions are exactly those that the load told, in their order; *complete*: up to the
 function that is busy. *lines* is the share of right lines of functions that call another one, and *named* the share of
-frames with a name.
+frames with a name. The last column says whether the goals of cases.py are met, or by how much a share is too small.
 
-Exit status 0: all shares are as large as they must be; 1: one is not; 77: it cannot run here."""
+Exit status 0: no share is below its floor in cases.py; 1: one is; 77: it cannot run here."""
 
 import argparse
 import glob
@@ -110,6 +110,22 @@ def judged_samples(samples, runtime, case):
     return [sample for sample in samples if sample.locations and is_judged(sample, case, busy)]
 
 
+class Row:
+    """What the table says of a load."""
+
+    def __init__(self, runtime, version, case, verdict):
+        self.runtime, self.version, self.case = runtime, version, case
+        self.nr_samples, self.shares = verdict.counts["samples"], verdict.shares()
+        self.short = judge.shortages(verdict, case.goals_of(runtime.kind))
+
+    def goal(self):
+        return ", ".join(f"{key} short by {amount:.2f}" for key, amount in self.short.items()) or "met"
+
+    def __str__(self):
+        return (f"{self.runtime.name:<24} {self.version:<12} {self.case.name:<20} {self.nr_samples:>7} "
+                + " ".join(f"{self.shares[column]:>8.2f}" for column in COLUMNS) + f"  {self.goal()}")
+
+
 def check_case(options, scene, case):
     load = Load(scene, case)
     try:
@@ -119,10 +135,10 @@ def check_case(options, scene, case):
     finally:
         load.stop()
     verdict = judge.judge(judged_samples(samples, scene.runtime, case), truth, scene.runtime.kind)
-    shares = verdict.shares()
-    print(f"{scene.runtime.name:<24} {version:<12} {case.name:<20} {verdict.counts['samples']:>7} "
-          + " ".join(f"{shares[column]:>8.2f}" for column in COLUMNS), flush=True)
-    faults = judge.faults(verdict, case.shares())
+    row = Row(scene.runtime, version, case, verdict)
+    options.rows.append(row)
+    print(row, flush=True)
+    faults = judge.faults(verdict, case.floors())
     if verdict.early() > MAX_EARLY:
         faults.append(f"{verdict.early():.1f} % of the samples came before the tables")
     if verdict.counts["samples"] < MIN_SAMPLES:
@@ -159,7 +175,7 @@ def check_runtime(options, runtime):
 
 def print_head():
     print(f"{'runtime':<24} {'version':<12} {'load':<20} {'samples':>7} "
-          + " ".join(f"{column:>8}" for column in COLUMNS), flush=True)
+          + " ".join(f"{column:>8}" for column in COLUMNS) + "  goals", flush=True)
 
 
 def add_options(parser):
@@ -168,6 +184,7 @@ def add_options(parser):
     parser.add_argument("--seconds", type=float, default=2.0, help="of CPU time that each load is recorded for")
     parser.add_argument("--keep", metavar="DIRECTORY", help="keep the recordings there")
     parser.add_argument("--verbose", action="store_true")
+    parser.set_defaults(rows=[])
 
 
 def check(options):

@@ -228,6 +228,12 @@ def judge(samples, truth, runtime):
     return verdict
 
 
+def shortages(verdict, wanted):
+    """By how much shares are too small."""
+    shares = verdict.shares()
+    return {key: share - shares[key] for key, share in wanted.items() if shares[key] < share}
+
+
 def faults(verdict, least):
     shares = verdict.shares()
-    return [f"{key} {shares[key]:.2f} %, not {share:g} %" for key, share in least.items() if shares[key] < share]
+    return [f"{key} {shares[key]:.2f} %, not {least[key]:g} %" for key in shortages(verdict, least)]

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs check_load.py's cases with all versions of versions.py that can be had, and prints one table.
+"""Runs check_load.py's cases with all versions of versions.py that can be had, and prints one table. Below it is the
+same in Markdown, with a row for each version: the smallest shares of all its loads, and which loads miss a goal.
 
     matrix.py path/to/flamelet [KIND | WORD-OF-NAME]... [--case NAME]... [--hz HZ] [--seconds CPU]
 
-Exit status 0: all shares are as large as they must be; 1: one is not; 77: it cannot run here."""
+Exit status 0: no share is below its floor in cases.py; 1: one is; 77: it cannot run here."""
 
 import argparse
+import itertools
 import os
 import sys
 
@@ -14,6 +16,8 @@ import check_load
 import fetch
 import host
 import versions
+
+COLUMNS = ("rooted", "chain", "lines", "named")
 
 
 def is_wanted(version, words):
@@ -35,11 +39,27 @@ def check_version(options, version):
         return [f"{version.name}: {failure}"]
 
 
+def summary(rows):
+    """The line of a version."""
+    smallest = " | ".join(f"{min(row.shares[column] for row in rows):.1f}" for column in COLUMNS)
+    missed = "; ".join(f"{row.case.name}: {row.goal()}" for row in rows if row.short)
+    return (f"| {rows[0].runtime.name} | {rows[0].version.lstrip('v')} | {len(rows)} | {sum(row.nr_samples for row in rows)}"
+            f" | {smallest} | {missed or 'met'} |")
+
+
+def print_summary(rows):
+    print(f"\n| runtime | version | loads | samples | {' | '.join(COLUMNS)} | goals |\n|{'---|' * (len(COLUMNS) + 5)}")
+    for _, group in itertools.groupby(rows, lambda row: (row.runtime, row.version)):
+        print(summary(list(group)), flush=True)
+
+
 def check(options):
     check_load.schema.skip_unless_available()
     check_load.print_head()
-    return [fault for version in versions.VERSIONS if is_wanted(version, options.words)
-            for fault in check_version(options, version)]
+    faults = [fault for version in versions.VERSIONS if is_wanted(version, options.words)
+              for fault in check_version(options, version)]
+    print_summary(options.rows)
+    return faults
 
 
 def main():
