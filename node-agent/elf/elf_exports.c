@@ -6,12 +6,14 @@
  * of word h / 64.
  *
  * Only the addresses of the tables are looked up in the segments, as a table lies in one segment.
- * What is read beyond it is still in the file, and can at worst find no symbol. */
+ * Indexes in a damaged table may lead beyond that segment. All reads are checked against the size
+ * of the file, so this finds at worst a wrong symbol or none. */
 #include "elf/elf_exports.h"
+
+#include "elf/elf_dynamic_section.h"
 
 #include <string.h>
 
-#define MAX_DYNAMIC_BYTES ((uint64_t)64 << 10)
 #define MAX_CHAIN 4096 /* symbols in a bucket; linkers aim at few */
 #define BLOOM_WORD_BITS 64
 
@@ -26,15 +28,6 @@ enum {
 
 /* Words at the beginning of DT_HASH. */
 enum { HASH_BUCKETS, HASH_CHAINS, HASH_WORDS };
-
-/* Virtual addresses, and the size of the strings in bytes; 0: none. */
-struct dynamic {
-	uint64_t symbols;
-	uint64_t strings;
-	uint64_t strings_bytes;
-	uint64_t hash;
-	uint64_t gnu_hash;
-};
 
 static uint32_t gnu_hash_of(const char *name)
 {
@@ -57,45 +50,6 @@ static uint32_t hash_of(const char *name)
 	return hash;
 }
 
-static const GElf_Phdr *find_dynamic(const struct elf_reader *reader)
-{
-	for (size_t i = 0; i < reader->nr_segments; i++)
-		if (reader->segments[i].p_type == PT_DYNAMIC)
-			return &reader->segments[i];
-	return NULL;
-}
-
-static int read_dynamic(struct elf_reader *reader, struct dynamic *ret_dynamic)
-{
-	const GElf_Phdr *segment = find_dynamic(reader);
-	struct dynamic dynamic = { 0 };
-	GElf_Dyn entry;
-	Elf_Data *data;
-
-	if (!segment)
-		return -ENOENT;
-	if (segment->p_filesz > MAX_DYNAMIC_BYTES)
-		return -EBADMSG;
-
-	int r = elf_reader_data(reader, segment->p_offset, segment->p_filesz, ELF_T_DYN, &data);
-	if (r < 0)
-		return r;
-	for (int i = 0; gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++) {
-		if (entry.d_tag == DT_SYMTAB)
-			dynamic.symbols = entry.d_un.d_ptr;
-		else if (entry.d_tag == DT_STRTAB)
-			dynamic.strings = entry.d_un.d_ptr;
-		else if (entry.d_tag == DT_STRSZ)
-			dynamic.strings_bytes = entry.d_un.d_val;
-		else if (entry.d_tag == DT_HASH)
-			dynamic.hash = entry.d_un.d_ptr;
-		else if (entry.d_tag == DT_GNU_HASH)
-			dynamic.gnu_hash = entry.d_un.d_ptr;
-	}
-	*ret_dynamic = dynamic;
-	return 0;
-}
-
 /* Returns the segment that has `len` bytes from a virtual address on, or NULL. */
 static const GElf_Phdr *find_segment(const struct elf_reader *reader, uint64_t address,
 				     uint64_t len)
@@ -109,19 +63,6 @@ static const GElf_Phdr *find_segment(const struct elf_reader *reader, uint64_t a
 			return segment;
 	}
 	return NULL;
-}
-
-/* Finds the offset in the file of a virtual address. */
-static int find_offset(const struct elf_reader *reader, uint64_t address, uint64_t *ret_offset)
-{
-	const GElf_Phdr *segment = find_segment(reader, address, 1);
-
-	if (!segment || address - segment->p_vaddr >= segment->p_filesz)
-		return -EBADMSG;
-	if (segment->p_offset > reader->size)
-		return -EBADMSG;
-	*ret_offset = segment->p_offset + (address - segment->p_vaddr);
-	return 0;
 }
 
 static int read_at(const struct elf_exports *exports, uint64_t offset, void *to, size_t len)
@@ -141,14 +82,26 @@ static int read_word(const struct elf_exports *exports, uint64_t table, uint32_t
 		       sizeof(*ret_word));
 }
 
+/* Reads the words at the beginning of a hash table, and finds the offset in the file of what
+ * follows them. */
+static int read_head(const struct elf_exports *exports, uint64_t address, uint32_t *ret_words,
+		     size_t len, uint64_t *ret_behind)
+{
+	uint64_t offset;
+
+	int r = elf_dynamic_section_find_offset(exports->reader, address, len, &offset);
+	if (r == 0)
+		r = read_at(exports, offset, ret_words, len);
+	if (r == 0)
+		*ret_behind = offset + len;
+	return r;
+}
+
 static int init_gnu_hash(struct elf_exports *exports, uint64_t address)
 {
 	uint32_t words[GNU_HASH_WORDS] = { 0 };
-	uint64_t offset = 0;
 
-	int r = find_offset(exports->reader, address, &offset);
-	if (r == 0)
-		r = read_at(exports, offset, words, sizeof(words));
+	int r = read_head(exports, address, words, sizeof(words), &exports->bloom);
 	if (r < 0)
 		return r;
 	exports->is_gnu = true;
@@ -156,50 +109,51 @@ static int init_gnu_hash(struct elf_exports *exports, uint64_t address)
 	exports->first_symbol = words[GNU_HASH_FIRST];
 	exports->nr_bloom = words[GNU_HASH_BLOOM];
 	exports->bloom_shift = words[GNU_HASH_SHIFT];
-	exports->bloom = offset + sizeof(words);
 	exports->buckets = exports->bloom + (uint64_t)exports->nr_bloom * sizeof(uint64_t);
-	exports->chains = exports->buckets + (uint64_t)exports->nr_buckets * sizeof(uint32_t);
 	return 0;
 }
 
 static int init_hash(struct elf_exports *exports, uint64_t address)
 {
 	uint32_t words[HASH_WORDS] = { 0 };
-	uint64_t offset = 0;
 
-	int r = find_offset(exports->reader, address, &offset);
+	int r = read_head(exports, address, words, sizeof(words), &exports->buckets);
 	if (r == 0)
-		r = read_at(exports, offset, words, sizeof(words));
+		exports->nr_buckets = words[HASH_BUCKETS];
+	return r;
+}
+
+static int init_tables(struct elf_exports *exports, const struct elf_dynamic_section *dynamic)
+{
+	int r = elf_dynamic_section_find_offset(exports->reader, dynamic->symbols, 1,
+						&exports->symbols);
+	if (r == 0)
+		r = elf_dynamic_section_find_offset(exports->reader, dynamic->strings, 1,
+						    &exports->strings);
 	if (r < 0)
 		return r;
-	exports->nr_buckets = words[HASH_BUCKETS];
-	exports->buckets = offset + sizeof(words);
+	exports->strings_bytes = dynamic->strings_bytes;
+	r = dynamic->gnu_hash > 0 ? init_gnu_hash(exports, dynamic->gnu_hash)
+				  : init_hash(exports, dynamic->hash);
 	exports->chains = exports->buckets + (uint64_t)exports->nr_buckets * sizeof(uint32_t);
-	return 0;
+	return r;
 }
 
 int elf_exports_init(struct elf_exports *exports, struct elf_reader *reader)
 {
 	struct elf_exports fresh = { .reader = reader };
-	struct dynamic dynamic = { 0 };
+	struct elf_dynamic_section dynamic = { 0 };
 
 	if (elf_reader_entry_bytes(reader, ELF_T_ADDR) != sizeof(Elf64_Addr))
 		return -ENOENT;
 
-	int r = read_dynamic(reader, &dynamic);
+	int r = elf_dynamic_section_read(reader, &dynamic);
 	if (r < 0)
 		return r;
 	if (dynamic.symbols == 0 || dynamic.strings == 0 ||
 	    (dynamic.gnu_hash == 0 && dynamic.hash == 0))
 		return -ENOENT;
-	r = find_offset(reader, dynamic.symbols, &fresh.symbols);
-	if (r == 0)
-		r = find_offset(reader, dynamic.strings, &fresh.strings);
-	if (r < 0)
-		return r;
-	fresh.strings_bytes = dynamic.strings_bytes;
-	r = dynamic.gnu_hash > 0 ? init_gnu_hash(&fresh, dynamic.gnu_hash)
-				 : init_hash(&fresh, dynamic.hash);
+	r = init_tables(&fresh, &dynamic);
 	if (r == 0)
 		*exports = fresh;
 	return r;

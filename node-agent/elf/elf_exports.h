@@ -36,7 +36,7 @@ struct elf_export {
 };
 
 /* Finds the tables. Errors: -ENOENT the file exports nothing, or is not a 64-bit one; -EBADMSG
- * damaged; those of elf_reader_bytes(). */
+ * damaged; those of elf_dynamic_section_read() and elf_reader_bytes(). */
 int elf_exports_init(struct elf_exports *exports, struct elf_reader *reader) must_check;
 
 /* Finds a symbol that the file defines. The versions of symbols are ignored: of several versions,

@@ -3,80 +3,22 @@
  * dynamic linker (gABI, "Dynamic Section"). They do not include the number of symbols. With
  * DT_HASH, it is the number of chains. DT_GNU_HASH has the defined symbols sorted by bucket; the
  * chain of the last bucket ends with a hash whose lowest bit is set. */
+#include "elf/elf_dynamic_section.h"
 #include "symbol/elf/elf_symbol_table.h"
 
 #include <string.h>
 
-#define MAX_DYNAMIC_BYTES ((uint64_t)64 << 10)
 #define MAX_CHAIN 65536 /* symbols in a bucket; linkers aim at few */
 
 /* Words at the beginning of DT_GNU_HASH: the number of buckets, the index of the first symbol in
  * them, and the number of words of a Bloom filter. */
 enum { GNU_HASH_BUCKETS, GNU_HASH_FIRST, GNU_HASH_BLOOM, GNU_HASH_WORDS = 4 };
 
-/* Virtual addresses, and the size of the names in bytes. */
-struct dynamic {
-	uint64_t symbols;
-	uint64_t names;
-	uint64_t names_len;
-	uint64_t hash;
-	uint64_t gnu_hash;
-};
-
-static int read_dynamic(struct elf_reader *reader, const GElf_Phdr *segment,
-			struct dynamic *ret_dynamic)
-{
-	struct dynamic dynamic = { 0 };
-	GElf_Dyn entry;
-	Elf_Data *data;
-
-	if (segment->p_filesz > MAX_DYNAMIC_BYTES)
-		return -ENOSPC;
-
-	int r = elf_reader_data(reader, segment->p_offset, segment->p_filesz, ELF_T_DYN, &data);
-	if (r < 0)
-		return r;
-	for (int i = 0; gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++) {
-		if (entry.d_tag == DT_SYMTAB)
-			dynamic.symbols = entry.d_un.d_ptr;
-		else if (entry.d_tag == DT_STRTAB)
-			dynamic.names = entry.d_un.d_ptr;
-		else if (entry.d_tag == DT_STRSZ)
-			dynamic.names_len = entry.d_un.d_val;
-		else if (entry.d_tag == DT_HASH)
-			dynamic.hash = entry.d_un.d_ptr;
-		else if (entry.d_tag == DT_GNU_HASH)
-			dynamic.gnu_hash = entry.d_un.d_ptr;
-	}
-	*ret_dynamic = dynamic;
-	return 0;
-}
-
-/* Finds the offset in the file of `len` bytes at a virtual address. */
-static int find_offset(const struct elf_reader *reader, uint64_t address, uint64_t len,
-		       uint64_t *ret_offset)
-{
-	for (size_t i = 0; i < reader->nr_segments; i++) {
-		const GElf_Phdr *segment = &reader->segments[i];
-		uint64_t skipped = address - segment->p_vaddr;
-
-		if (segment->p_type != PT_LOAD || skipped >= segment->p_filesz ||
-		    len > segment->p_filesz - skipped)
-			continue;
-		if (segment->p_offset > reader->size ||
-		    segment->p_filesz > reader->size - segment->p_offset)
-			return -EBADMSG;
-		*ret_offset = segment->p_offset + skipped;
-		return 0;
-	}
-	return -EBADMSG;
-}
-
 static int read_words(struct elf_reader *reader, uint64_t address, size_t nr, uint32_t *ret_words)
 {
 	uint64_t offset;
 
-	int r = find_offset(reader, address, nr * sizeof(*ret_words), &offset);
+	int r = elf_dynamic_section_find_offset(reader, address, nr * sizeof(*ret_words), &offset);
 	return r < 0 ? r : elf_reader_read(reader, offset, ret_words, nr * sizeof(*ret_words));
 }
 
@@ -89,7 +31,7 @@ static int find_chain_end(struct elf_reader *reader, uint64_t chains, uint32_t f
 	uint64_t offset;
 	uint32_t hash;
 
-	int r = find_offset(reader, address, sizeof(hash), &offset);
+	int r = elf_dynamic_section_find_offset(reader, address, sizeof(hash), &offset);
 	for (uint64_t i = index; r == 0 && i - index < MAX_CHAIN; i++) {
 		r = elf_reader_read(reader, offset + (i - index) * sizeof(hash), &hash,
 				    sizeof(hash));
@@ -119,7 +61,7 @@ static int count_by_gnu_hash(struct elf_reader *reader, uint64_t address, uint64
 	address += sizeof(header) + header[GNU_HASH_BLOOM] * bloom_bytes;
 
 	uint64_t len = (uint64_t)header[GNU_HASH_BUCKETS] * sizeof(last);
-	r = find_offset(reader, address, len, &offset);
+	r = elf_dynamic_section_find_offset(reader, address, len, &offset);
 	if (r < 0)
 		return r;
 
@@ -139,7 +81,8 @@ static int count_by_gnu_hash(struct elf_reader *reader, uint64_t address, uint64
 	return find_chain_end(reader, address + len, header[GNU_HASH_FIRST], last, ret_nr);
 }
 
-static int count_symbols(struct elf_reader *reader, const struct dynamic *dynamic, uint64_t *ret_nr)
+static int count_symbols(struct elf_reader *reader, const struct elf_dynamic_section *dynamic,
+			 uint64_t *ret_nr)
 {
 	uint32_t header[2]; /* numbers of buckets, of chains */
 
@@ -155,18 +98,11 @@ static int count_symbols(struct elf_reader *reader, const struct dynamic *dynami
 
 int elf_symbol_table_find_dynamic(struct elf_reader *reader, struct elf_symbol_table *ret_table)
 {
-	const GElf_Phdr *segment = NULL;
 	struct elf_symbol_table table;
-	struct dynamic dynamic;
+	struct elf_dynamic_section dynamic;
 	uint64_t nr_symbols = 0;
 
-	for (size_t i = 0; i < reader->nr_segments && !segment; i++)
-		if (reader->segments[i].p_type == PT_DYNAMIC)
-			segment = &reader->segments[i];
-	if (!segment)
-		return -ENOENT;
-
-	int r = read_dynamic(reader, segment, &dynamic);
+	int r = elf_dynamic_section_read(reader, &dynamic);
 	if (r == 0 && (dynamic.symbols == 0 || (dynamic.hash == 0 && dynamic.gnu_hash == 0)))
 		return -ENOENT;
 	if (r == 0)
@@ -176,10 +112,12 @@ int elf_symbol_table_find_dynamic(struct elf_reader *reader, struct elf_symbol_t
 	if (nr_symbols > ELF_MAX_SYMBOLS)
 		return -ENOSPC;
 	table.symbols_len = nr_symbols * elf_reader_entry_bytes(reader, ELF_T_SYM);
-	table.names_len = dynamic.names_len;
-	r = find_offset(reader, dynamic.symbols, table.symbols_len, &table.symbols_offset);
+	table.names_len = dynamic.strings_bytes;
+	r = elf_dynamic_section_find_offset(reader, dynamic.symbols, table.symbols_len,
+					    &table.symbols_offset);
 	if (r == 0)
-		r = find_offset(reader, dynamic.names, table.names_len, &table.names_offset);
+		r = elf_dynamic_section_find_offset(reader, dynamic.strings, table.names_len,
+						    &table.names_offset);
 	if (r == 0)
 		*ret_table = table;
 	return r;

@@ -217,6 +217,11 @@ static void damaged_tables_find_nothing(void **state)
 	image = make_image(true);
 	image.dynamic[DYN_STRSZ].d_un.d_val = NAME_RUNTIME + 3;
 	assert_int_equal(find(&image, "_PyRuntime", &export), -ENOENT);
+	image = make_image(true);
+	image.segments[1].p_filesz = (64 << 10) + 1;
+	assert_int_equal(find(&image, "_PyRuntime", &export), -ENOSPC);
+	image.segments[1].p_type = PT_NOTE;
+	assert_int_equal(find(&image, "_PyRuntime", &export), -ENOENT);
 }
 
 static void chains_that_never_end_are_given_up(void **state)
