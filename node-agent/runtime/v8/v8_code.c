@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define CODE_ALIGNMENT 64 /* of first instructions; the header lies before them */
+#define CODE_ALIGNMENT 32 /* of first instructions (64 in later versions), behind the header */
 #define SEARCH_BYTES 4096
 #define MAX_CODE_BYTES ((uint64_t)2 << 20)
 #define STREAM_CODE 8 /* InstructionStream.code */

@@ -199,14 +199,18 @@ uint64_t v8_memory_put_bytecode(struct v8_memory *objects, const void *bytes, si
 	return bytecode;
 }
 
-/* The start of the instructions is aligned, not that of the header. */
+/* The start of the instructions is aligned, not that of the header. Without an InstructionStream,
+ * it is aligned to half as much. */
 static uint64_t put_header(struct v8_memory *objects, uint64_t type, uint32_t size)
 {
+	bool has_stream = objects->values[V8_TYPE_STREAM] != 0;
 	uint64_t header = objects->values[V8_CODE_HEADER], start;
 
 	if (objects->end < CODE_ADDRESS)
 		objects->end = CODE_ADDRESS;
-	start = reserve(objects, 2 * CODE_ALIGNMENT + size, CODE_ALIGNMENT) + 2 * CODE_ALIGNMENT;
+	start = reserve(objects, 3 * CODE_ALIGNMENT + size, CODE_ALIGNMENT) + 2 * CODE_ALIGNMENT;
+	if (!has_stream)
+		start += CODE_ALIGNMENT / 2;
 	put_map(objects, start - header, type);
 	return start;
 }
