@@ -155,7 +155,7 @@ def version_of(runtime):
     flag = "-version" if runtime.kind == "hotspot" else "--version"
     text = host.run(*runtime.start(), flag, env=dict(os.environ, **dict(runtime.environment)))
     words = text.replace('"', " ").replace("v", " ").replace("-", " ").split()
-    number = next(word for word in words if word[0].isdigit() and "." in word)
+    number = next(word for word in words if word[0].isdigit())
     return tuple(int(part) for part in number.split(".")[:2] if part.isdigit())
 
 

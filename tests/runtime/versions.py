@@ -12,7 +12,7 @@ import fetch
 PYENV = os.path.join(os.environ.get("PYENV_ROOT") or os.path.expanduser("~/.pyenv"), "versions")
 TRIXIE = "debian trixie python3 nodejs openjdk-21-jre-headless openjdk-25-jre-headless"
 SID = ("debian sid python3.13 python3.14 python3.15 nodejs openjdk-8-jre-headless openjdk-11-jre-headless "
-       "openjdk-17-jre-headless openjdk-27-jre-headless")
+       "openjdk-17-jre-headless openjdk-26-jre-headless openjdk-27-jre-headless openjdk-28-jre-headless")
 UV = "python/python-build-standalone"
 EMBEDDED = "{0}/org/bytedeco/cpython/linux-x86_64"
 
@@ -86,6 +86,6 @@ VERSIONS = (
     in_debian("v8", "sid", SID, "/usr/bin/node"),
     Version("hotspot", "installed", "", "", "/usr/bin/java"),
     *map(temurin, ("11.0.13.1", "17.0.9.2", "21.0.8.2", "25.0.2.1")),
-    *(jvm_of_debian("sid", SID, number) for number in (8, 11, 17, 27)),
+    *(jvm_of_debian("sid", SID, number) for number in (8, 11, 17, 26, 27, 28)),
     *(jvm_of_debian("trixie", TRIXIE, number) for number in (21, 25)),
 )
