@@ -50,12 +50,13 @@ endif
 test-runtimes: ## record programs in many versions of Python, Node and Java whose stacks are known; downloads 1 GB the first time (root)
 	@cmake/install-packages.sh build test
 	$(call build,release,build)
-	/usr/bin/python3 -B tests/runtime/matrix.py build/flamelet --seconds 5
+	/usr/bin/python3 -B tests/runtime/matrix.py build/flamelet --hz 997 --seconds 2.2
 	/usr/bin/python3 -B tests/runtime/check_starts.py build/flamelet
-	$(call optimized,python_lines python_names probe)
+	$(call optimized,python_lines python_names python_stacks probe)
 	/usr/bin/python3 -B tests/oracle/python/compare.py lines build/tests/oracle/python/python_lines --versions
 	/usr/bin/python3 -B tests/oracle/python/compare.py names build/tests/oracle/python/python_names --versions
 	/usr/bin/python3 -B tests/oracle/python/compare_places.py build/tests/runtime/probe/probe --versions
+	/usr/bin/python3 -B tests/oracle/python/compare_stacks.py build/tests/oracle/python/python_stacks --versions
 
 check: ## both compilers, unit tests under ASan and UBSan, lint, clang-tidy
 	@cmake/install-packages.sh -c build test check

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* An array map whose values come into being when they are looked up. */
 struct fake_array {
@@ -48,6 +49,7 @@ static struct fake_array tables_array = { .value_bytes = sizeof(struct table_slo
 static struct fake_array *chunks[ARENA_MAX_CHUNKS];
 static struct fake_region regions[FAKE_MAX_REGIONS];
 static size_t nr_regions;
+static int process_fd = -1;
 static struct fake_process bindings[FAKE_MAX_PROCESSES];
 static size_t nr_bindings;
 static unsigned int nr_asked;
@@ -115,6 +117,7 @@ void fake_bpf_reset(void)
 	for (size_t i = 0; i < nr_regions; i++)
 		free(regions[i].data);
 	nr_regions = 0;
+	process_fd = -1;
 	nr_bindings = 0;
 	nr_asked = 0;
 }
@@ -145,6 +148,11 @@ void fake_add_memory(uint64_t address, const void *data, size_t len)
 		abort();
 	regions[nr_regions] = (struct fake_region){ address, len, allocate(1, len) };
 	memcpy(regions[nr_regions++].data, data, len);
+}
+
+void fake_read_process(int fd)
+{
+	process_fd = fd;
 }
 
 bool fake_reads_copy_only(void)
@@ -316,6 +324,11 @@ static const struct fake_region *find_region(uint64_t address)
 	return NULL;
 }
 
+static bool read_process(void *to, __u32 bytes, uint64_t address)
+{
+	return process_fd >= 0 && pread(process_fd, to, bytes, (off_t)address) == (ssize_t)bytes;
+}
+
 /* All or nothing: what could not be read is zeroed. */
 long bpf_probe_read_user(void *to, __u32 bytes, const void *from)
 {
@@ -325,6 +338,8 @@ long bpf_probe_read_user(void *to, __u32 bytes, const void *from)
 		const struct fake_region *region = find_region(address + done);
 		uint64_t offset, part;
 
+		if (!region && read_process((char *)to + done, bytes - done, address + done))
+			return 0;
 		if (!region) {
 			memset(to, 0, bytes);
 			return -EFAULT;

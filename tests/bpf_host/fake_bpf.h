@@ -26,6 +26,10 @@ struct vma_walk *fake_walk(uint32_t asker);
 /* User memory that can be read: a copy of `data`. Regions may touch, but do not overlap. */
 void fake_add_memory(uint64_t address, const void *data, size_t len);
 
+/* Reads what is in no region from a process's memory: a descriptor of /proc/PID/mem, borrowed until
+ * the reset. */
+void fake_read_process(int fd);
+
 /* Returns true if only the bytes of a copy of the stack can be read: from the stack pointer on. */
 bool fake_reads_copy_only(void);
 

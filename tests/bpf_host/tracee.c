@@ -27,12 +27,15 @@ static uint64_t code_at(pid_t tid, uint64_t address)
 
 void tracee_read_registers(pid_t tid, struct tracee_registers *registers)
 {
+	struct iovec pointer = { &registers->thread_pointer, sizeof(registers->thread_pointer) };
 	struct user_regs_struct regs;
 
 	transfer(PTRACE_GETREGSET, tid, &regs);
 	memcpy(registers->by_number, regs.regs, sizeof(regs.regs));
 	registers->by_number[CFI_SP] = regs.sp;
 	registers->ip = regs.pc;
+	if (ptrace(PTRACE_GETREGSET, tid, NT_ARM_TLS, &pointer) < 0)
+		err(1, "the thread pointer of a thread");
 }
 
 bool tracee_is_before_trap(pid_t tid, const struct tracee_registers *registers)
@@ -73,6 +76,7 @@ void tracee_read_registers(pid_t tid, struct tracee_registers *registers)
 					      regs.r12, regs.r13, regs.r14, regs.r15 };
 	memcpy(registers->by_number, by_number, sizeof(by_number));
 	registers->ip = regs.rip;
+	registers->thread_pointer = regs.fs_base;
 }
 
 bool tracee_is_before_trap(pid_t tid, const struct tracee_registers *registers)

@@ -13,6 +13,7 @@
 struct tracee_registers {
 	uint64_t by_number[NR_REGS]; /* DWARF's */
 	uint64_t ip;
+	uint64_t thread_pointer;
 };
 
 void tracee_read_registers(pid_t tid, struct tracee_registers *registers);

@@ -25,8 +25,8 @@ static uint64_t bias_of(const struct elf_reader *reader, const struct maps_line 
 	return 0;
 }
 
-static int inspect(struct process_memory *memory, const struct maps_line *line,
-		   struct runtime_found *ret)
+int found_naming_inspect(struct process_memory *memory, const struct maps_line *line,
+			 struct runtime_found *ret)
 {
 	_cleanup_(elf_reader_done) struct elf_reader reader = { .fd = -EBADF };
 	struct elf_exports exports;
@@ -60,7 +60,8 @@ int found_naming_read(struct process_memory *memory, const char *pid, struct run
 		return r;
 	maps_parser_init(&parser, maps.data, maps.len);
 	while (maps_parser_next(&parser, &line))
-		if (line.is_executable && line.inode != 0 && inspect(memory, &line, ret) == 0)
+		if (line.is_executable && line.inode != 0 &&
+		    found_naming_inspect(memory, &line, ret) == 0)
 			return 0;
 	return -ENOENT;
 }

@@ -3,11 +3,17 @@
 #ifndef TESTS_ORACLE_FOUND_NAMING_H
 #define TESTS_ORACLE_FOUND_NAMING_H
 
+#include "process/maps_parser.h"
 #include "runtime/runtime.h"
 
 /* Looks for a Python among the files that a process of this mount namespace maps, and inspects it.
  * Errors: -ENOENT it has none, or none that is ready; what reading /proc says. */
 int found_naming_read(struct process_memory *memory, const char *pid, struct runtime_found *ret)
 	must_check;
+
+/* Inspects the Python in a file of the process, by one of its executable mappings. Errors: -ENOENT
+ * it is none, or it is not ready. */
+int found_naming_inspect(struct process_memory *memory, const struct maps_line *line,
+			 struct runtime_found *ret) must_check;
 
 #endif
