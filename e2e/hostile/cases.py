@@ -13,6 +13,7 @@ import host
 import liar
 import mutants
 import name_bombs
+import runtime_cases
 import servers
 from stage import HOSTILE_UID, end
 from trial import Case
@@ -340,4 +341,4 @@ def all_cases(seed=SEED):
     return [Case("nobody attacks", group="calm", seconds=6, is_short=True), *seen_cases(), *mixed_cases(),
             *files("names", name_bombs.files()), *files("elf", elf_bombs.FILES), *files("cfi", cfi_bombs.CFI),
             *files("go", cfi_bombs.GO), *files("dwarf", dwarf_bombs.FILES), *mutant_cases(), *moving_cases(),
-            *list_cases(), *page_cases(), *server_cases(), *forged_cases()]
+            *list_cases(), *runtime_cases.runtime_cases(mount_fuse), *page_cases(), *server_cases(), *forged_cases()]

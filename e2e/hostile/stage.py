@@ -166,6 +166,13 @@ class Stage:
         self.started[f"victim_{number:04}"] = time.monotonic()
         return self.start(f"v{number:04}", [path], self.victims, VICTIM_UID)
 
+    def start_python_victim(self, number):
+        path = f"{self.directory}/v{number:04}.py"
+        with open(path, "w", encoding="ascii") as file:
+            file.write(host.read_text(f"{HERE}/victim.py").replace("victim_0000", f"victim_{number:04}"))
+        self.started[f"victim_{number:04}"] = time.monotonic()
+        return self.start(f"v{number:04}", ["/usr/bin/python3", path], self.victims, VICTIM_UID)
+
     def run_files(self, files, uid=HOSTILE_UID, cgroup=None):
         """Runs the code in (path, offset, count, stride) as another user."""
         what = [":".join(map(str, file)) for file in files]

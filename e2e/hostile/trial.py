@@ -19,6 +19,7 @@ LONGEST_GAP_S = 10
 LONGEST_END_S = 8
 START_S = 120       # until the first names come; a busy machine is no fault of the agent's
 STEADY, FRESH = 0, 1
+STEADY_PYTHON, FRESH_PYTHON = 2, 3
 
 
 @dataclass
@@ -32,6 +33,7 @@ class Case:
     seconds: int = 12
     is_short: bool = False      # of the short selection
     group: str = ""
+    has_python: bool = False    # there are victims in Python, too
 
 
 @dataclass
@@ -87,10 +89,12 @@ class Trial:
         options = case.options(stage) if case.options else []
         environment = case.environment(stage) if case.environment else {}
         stage.start_victim(STEADY)
+        if case.has_python:
+            stage.start_python_victim(STEADY_PYTHON)
         agent, watch = self.start_agent(stage, receiver, options, environment)
         began = time.monotonic()
         try:
-            host.wait_until("the victim's names come", lambda: receiver.has("victim_0000") or not agent.is_alive(),
+            host.wait_until("the victim's names come", lambda: all(map(receiver.has, stage.started)) or not agent.is_alive(),
                             START_S)
             wanted = case.attack(stage) if case.attack else []
             attacked = time.monotonic()
@@ -123,6 +127,8 @@ class Trial:
         deadline = attacked + case.seconds
         time.sleep(1)
         stage.start_victim(FRESH)
+        if case.has_python:
+            stage.start_python_victim(FRESH_PYTHON)
         while time.monotonic() < deadline and agent.is_alive():
             time.sleep(0.1)
 
