@@ -5,7 +5,7 @@
 usage: bench.py FLAMELET FOLDER [SECTION...]
 
 FLAMELET is the binary, FOLDER has the loads that are built from this directory. Without sections all of them run: deep,
-context, paths, tables, names, encoding, start, pods, and the loads of mixed_loads.py: five, langs, many, files. Needs root; the
+context, paths, tables, names, encoding, start, pods, runtimes, and the loads of mixed_loads.py: five, langs, many, files. Needs root; the
 baselines need perf (linux-perf). Figures are CPU times, never wall times: they hold on a machine that does other
 things too."""
 
@@ -24,6 +24,7 @@ import mixed_loads
 import names
 import paths as capture_paths
 import pods
+import runtime_costs
 import start
 
 WARM_UP_S = 4
@@ -204,6 +205,7 @@ SECTIONS = {
     "encoding": lambda _, folder, __: encoding.print_encoding(folder),
     "start": lambda flamelet, _, __: start.print_first_names(flamelet),
     "pods": lambda flamelet, folder, _: print_pods(flamelet, folder),
+    "runtimes": lambda flamelet, folder, _: runtime_costs.print_runtimes(flamelet, folder),
     **{name: mixed_section(name) for name in mixed_loads.LOADS},
 }
 

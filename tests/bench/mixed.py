@@ -16,8 +16,8 @@ WINDOW_S = 30
 PERF_START_S = 2
 PERF_WINDOW_S = 10
 RATES = (20, 99)
-PARTS = ("agent", "rows-worker", "symbol-worker", "jit-worker", "transport-worker", "kubelet-worker")
-HEAD = (f"{'load':6} {'Hz':>3} {'samples':>7} {'root %':>6} | {'agent':>6} {'rows':>6} {'symbol':>6} {'jit':>6} {'transp.':>7} "
+PARTS = ("agent", "rows-worker", "symbol-worker", "runtime-worker", "jit-worker", "transport-worker", "kubelet-worker")
+HEAD = (f"{'load':6} {'Hz':>3} {'samples':>7} {'root %':>6} | {'agent':>6} {'rows':>6} {'symbol':>6} {'runtime':>7} {'jit':>6} {'transp.':>7} "
         f"{'kubelet':>7} {'ended':>6} | {'user':>6} {'BPF':>6} {'all-in':>6} | {'start s':>7} | {'peak':>6} {'now':>6} "
         f"{'anon':>6} {'file':>6} {'kernel':>6} | {'record':>6} {'script':>6} {'both':>6}")
 
@@ -36,10 +36,10 @@ class Snapshot:
                               + counted['flamelet_stack_stops_total{reason="no_stack"}'])
 
 
-def start_agent_in(cgroup, flamelet, hz, socket):
+def start_agent_in(cgroup, flamelet, hz, socket, options):
     """In a cgroup of its own, whose memory is its own from the first page on."""
     command = [flamelet, "agent", "--frequency", str(hz), "--otlp-endpoint", loads.start_sink(), "--export-interval",
-               "5s", "--listen", f"unix:{socket}"]
+               "5s", "--listen", f"unix:{socket}", *options]
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=cgroup.enter)
 
 
@@ -51,9 +51,9 @@ def parts_between(before, after, samples):
     return {name: max(0, us) for name, us in taken.items()}
 
 
-def measure_agent(flamelet, hz):
+def measure_agent(flamelet, hz, options=()):
     with tempfile.TemporaryDirectory() as folder, memory_cgroup.MemoryCgroup("flamelet-bench") as cgroup:
-        agent = start_agent_in(cgroup, flamelet, hz, f"{folder}/http")
+        agent = start_agent_in(cgroup, flamelet, hz, f"{folder}/http", options)
         try:
             time.sleep(START_S)
             metrics = measure.Metrics(f"{folder}/http")
@@ -90,7 +90,7 @@ def measure_perf(hz):
 
 def print_row(name, hz, agent, perf):
     parts = agent["parts"]
-    columns = " ".join(f"{parts[part]:{width}.1f}" for part, width in zip((*PARTS, measure.ENDED), (6, 6, 6, 6, 7, 7, 6)))
+    columns = " ".join(f"{parts[part]:{width}.1f}" for part, width in zip((*PARTS, measure.ENDED), (6, 6, 6, 7, 6, 7, 7, 6)))
     memory = " ".join(f"{agent['memory'].get(key, float('nan')):6.1f}" for key in ("peak", "now", "anon", "file", "kernel"))
     line = (f"{name:6} {hz:3} {agent['samples']:7.0f} {agent['root']:6.1f} | {columns} | {agent['user']:6.1f} "
             f"{agent['bpf']:6.1f} {agent['user'] + agent['bpf']:6.1f} | {agent['start']:7.2f} | {memory} | ")

@@ -113,12 +113,12 @@ def running_agent(flamelet, *options, hz=19, endpoint=None, interval="5s"):
         loads.stop_agent(agent)
 
 
-def run_in(cgroup, command):
+def run_in(cgroup, command, **options):
     def enter():
         with open(host.cgroup_mounts()[1] + cgroup + "/cgroup.procs", "w", encoding="ascii") as procs:
             procs.write("0")
 
-    return subprocess.Popen(command, preexec_fn=enter)
+    return subprocess.Popen(command, preexec_fn=enter, **options)
 
 
 def go_first(processes):
