@@ -2,6 +2,7 @@
 #include "runtime/hotspot/compiled_code.h"
 
 #include "base/minmax.h"
+#include "runtime/hotspot/code_flow.h"
 #include "runtime/hotspot/hotspot_naming.h"
 #include "runtime/hotspot/java_method.h"
 #include "runtime/hotspot/unsigned5.h"
@@ -148,14 +149,18 @@ struct found_scope {
 	bool is_outermost; /* the place is in the method that it belongs to after all inlining */
 };
 
-/* Finds the scope of the first entry behind the place. For a call that is the entry of its return
- * address, and for another instruction the next place that the compiler described. Behind all of
- * them, where the method returns, it is the last one. */
-static int find_scope(const struct blob *blob, struct found_scope *ret_scope)
+/* The places that the compiler described next to one. */
+struct neighbours {
+	uint32_t before, behind; /* their scopes; 0: none */
+	bool is_behind_known; /* `behind` is that of the place, or of the call's return address */
+	size_t distance; /* of the place behind */
+};
+
+static int find_neighbours(const struct blob *blob, struct neighbours *ret_neighbours)
 {
 	uint64_t low = 0, high = (blob->pcs_end - blob->pcs) / sizeof(struct pc_desc);
 	struct pc_desc pcs[NR_PCS_AT_ONCE] = { 0 };
-	struct found_scope scope = { 0 };
+	struct neighbours found = { .distance = CODE_FLOW_MAX_BYTES };
 	int r = narrow_pcs(blob, &low, &high);
 
 	if (r == 0)
@@ -164,16 +169,58 @@ static int find_scope(const struct blob *blob, struct found_scope *ret_scope)
 	if (r < 0)
 		return r;
 	for (uint64_t i = 0; i < high - low && i < NR_PCS_AT_ONCE; i++) {
-		bool is_behind = pcs[i].pc_offset > blob->place->pc_offset;
+		int64_t distance = (int64_t)pcs[i].pc_offset - blob->place->pc_offset;
 
+		if (distance < 0 && pcs[i].scope_offset > 0)
+			found.before = (uint32_t)pcs[i].scope_offset;
+		if (distance < 0)
+			continue;
 		if (pcs[i].scope_offset > 0) {
-			scope.offset = (uint32_t)pcs[i].scope_offset;
-			scope.is_outermost = !is_behind;
+			found.behind = (uint32_t)pcs[i].scope_offset;
+			found.is_behind_known = distance <= 1;
+			found.distance = min_u64((uint64_t)distance, CODE_FLOW_MAX_BYTES);
 		}
-		if (is_behind)
-			break;
+		break;
 	}
-	*ret_scope = scope;
+	*ret_neighbours = found;
+	return 0;
+}
+
+/* Where the code cannot be read, it goes on. */
+static enum code_flow find_flow(const struct blob *blob, size_t len)
+{
+	uint8_t code[CODE_FLOW_MAX_BYTES];
+	uint64_t address;
+	ssize_t n;
+
+	if (!get_place(blob, HOTSPOT_NAMING_CODE, &address))
+		return CODE_FLOW_GOES_ON;
+	n = process_memory_read_some(blob->memory, address + (uint32_t)blob->place->pc_offset, code,
+				     len);
+	return n < 0 ? CODE_FLOW_GOES_ON : code_flow_find(code, (size_t)n);
+}
+
+/* Finds the scope of the first entry at the place or behind it. For a call that is the entry of its
+ * return address, and for another instruction the next place that the compiler described, if the
+ * code leads there. A loop may have none: it belongs to what was described before it. Code that
+ * returns is in the outermost method. */
+static int find_scope(const struct blob *blob, struct found_scope *ret_scope)
+{
+	struct neighbours neighbours;
+	enum code_flow flow = CODE_FLOW_GOES_ON;
+	int r = find_neighbours(blob, &neighbours);
+
+	if (r < 0)
+		return r;
+	if (!neighbours.is_behind_known)
+		flow = find_flow(blob, neighbours.distance);
+	if (flow == CODE_FLOW_GOES_ON && neighbours.behind == 0)
+		flow = CODE_FLOW_RETURNS;
+	*ret_scope = (struct found_scope){ .offset = neighbours.behind };
+	if (flow != CODE_FLOW_GOES_ON && neighbours.before != 0)
+		ret_scope->offset = neighbours.before;
+	if (flow == CODE_FLOW_RETURNS)
+		ret_scope->is_outermost = true;
 	return 0;
 }
 

@@ -202,6 +202,9 @@ static void set_places(struct jvm *jvm)
 	uint64_t *naming = jvm->found->naming;
 	enum vm_value base = either(jvm, VM_IMMUTABLE_DATA, VM_NR_VALUES);
 
+	naming[HOTSPOT_NAMING_CODE] = has(jvm, VM_BLOB_CODE_BEGIN)
+					      ? place(jvm, VM_BLOB_CODE_BEGIN, VM_NR_VALUES)
+					      : place(jvm, VM_NR_VALUES, VM_BLOB_CODE_OFFSET);
 	naming[HOTSPOT_NAMING_PCS] = place(jvm, base, VM_SCOPES_PCS_OFFSET);
 	if (base != VM_NR_VALUES) {
 		naming[HOTSPOT_NAMING_SCOPES] = place(jvm, base, VM_SCOPES_DATA_OFFSET);

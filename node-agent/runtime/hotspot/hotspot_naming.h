@@ -34,6 +34,7 @@ enum hotspot_naming {
 	HOTSPOT_NAMING_KLASS_NAME,
 	HOTSPOT_NAMING_SYMBOL_LENGTH,
 	HOTSPOT_NAMING_SYMBOL_BODY,
+	HOTSPOT_NAMING_CODE, /* of a blob, as hotspot_place() */
 	HOTSPOT_NAMING_NR,
 };
 

@@ -161,6 +161,15 @@ static uint64_t put_immutable_data(struct hotspot_memory *objects,
 	return address;
 }
 
+static void put_code(struct hotspot_memory *objects, const struct hotspot_blob_parts *parts,
+		     uint64_t blob)
+{
+	uint64_t code = hotspot_memory_reserve(objects, parts->code_bytes);
+
+	hotspot_memory_put(objects, code, parts->code, parts->code_bytes);
+	hotspot_memory_put_u32(objects, blob + CODE_OFFSET, (uint32_t)(code - blob));
+}
+
 uint64_t hotspot_memory_put_blob(struct hotspot_memory *objects,
 				 const struct hotspot_blob_parts *parts)
 {
@@ -183,5 +192,7 @@ uint64_t hotspot_memory_put_blob(struct hotspot_memory *objects,
 	hotspot_memory_put_u32(objects, blob + SCOPES_OFFSET, pcs_bytes);
 	hotspot_memory_put_u32(objects, blob + IMMUTABLE_SIZE,
 			       pcs_bytes + (uint32_t)parts->scopes_bytes);
+	if (parts->code)
+		put_code(objects, parts, blob);
 	return blob;
 }

@@ -53,6 +53,8 @@ struct hotspot_blob_parts {
 	size_t scopes_bytes;
 	const uint64_t *metadata;
 	size_t nr_metadata;
+	const void *code; /* NULL: none */
+	size_t code_bytes;
 };
 
 /* Puts an nmethod or another CodeBlob. */

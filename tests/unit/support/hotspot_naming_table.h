@@ -12,6 +12,7 @@
 #define IMMUTABLE_SIZE 160
 #define MUTABLE_DATA 16
 #define RELOCATION_SIZE 28
+#define CODE_OFFSET 36
 
 static const uint64_t hotspot_memory_naming[HOTSPOT_NAMING_NR] = {
 	[HOTSPOT_NAMING_NR_EXCLUDED] = 1,
@@ -40,6 +41,7 @@ static const uint64_t hotspot_memory_naming[HOTSPOT_NAMING_NR] = {
 	[HOTSPOT_NAMING_KLASS_NAME] = 24,
 	[HOTSPOT_NAMING_SYMBOL_LENGTH] = 4,
 	[HOTSPOT_NAMING_SYMBOL_BODY] = 6,
+	[HOTSPOT_NAMING_CODE] = 0xffff0000ffff | CODE_OFFSET << 16,
 };
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/strbuf.h"
+#include "bpf/shared/cfi.h"
 #include "hotspot_memory.h"
 #include "unit.h"
 
@@ -116,8 +117,10 @@ static void inlined_methods_come_first(void **state)
 	assert_int_equal(add(&code, 15), 0);
 	assert_string_equal(code.names, "A.outer:9");
 	assert_int_equal(add(&code, 16), 0);
+	assert_string_equal(code.names, "A.outer:9");
+	assert_int_equal(add(&code, 17), 0);
 	assert_string_equal(code.names, "A.inner:9 A.outer:9");
-	assert_int_equal(add(&code, 31), 0);
+	assert_int_equal(add(&code, 32), 0);
 	assert_string_equal(code.names, "A.inner:9 A.outer:9");
 }
 
@@ -128,11 +131,65 @@ static void code_behind_the_last_place_is_in_the_outermost_method(void **state)
 	(void)state;
 
 	code_init(&code);
-	assert_int_equal(add(&code, 32), 0);
+	assert_int_equal(add(&code, 33), 0);
 	assert_string_equal(code.names, "A.outer:9");
 	assert_int_equal(add(&code, 48), 0);
 	assert_string_equal(code.names, "A.outer:9");
 	assert_int_equal(add(&code, INT32_MAX), 0);
+	assert_string_equal(code.names, "A.outer:9");
+}
+
+#if CFI_IS_ARM64
+#define RETURN 0xc0, 0x03, 0x5f, 0xd6
+#define BRANCH_TO_ITSELF 0x00, 0x00, 0x00, 0x54
+#else
+#define RETURN 0xc3
+#define BRANCH_TO_ITSELF 0x7c, 0xfe
+#endif
+
+static void put_code(struct code *code, int at, const uint8_t *bytes, size_t len)
+{
+	static uint8_t machine_code[64];
+
+	memset(machine_code, 0, sizeof(machine_code));
+	memcpy(machine_code + at, bytes, len);
+	code->parts.code = machine_code;
+	code->parts.code_bytes = sizeof(machine_code);
+	change_parts(code);
+}
+
+/* What is described behind a return is another part of the code. */
+static void code_that_returns_is_in_the_outermost_method(void **state)
+{
+	static const uint8_t bytes[] = { RETURN };
+	_cleanup_(code_done) struct code code;
+	(void)state;
+
+	code_init(&code);
+	put_code(&code, 20, bytes, sizeof(bytes));
+	assert_int_equal(add(&code, 20), 0);
+	assert_string_equal(code.names, "A.outer:9");
+	/* The last byte of a call, and a place that is described: */
+	assert_int_equal(add(&code, 31), 0);
+	assert_string_equal(code.names, "A.inner:9 A.outer:9");
+}
+
+/* The compiler describes no place in a loop that can not be stopped. */
+static void a_loop_belongs_to_what_is_before_it(void **state)
+{
+	static const uint8_t bytes[] = { BRANCH_TO_ITSELF };
+	_cleanup_(code_done) struct code code;
+	(void)state;
+
+	code_init(&code);
+	put_code(&code, 20, bytes, sizeof(bytes));
+	assert_int_equal(add(&code, 20), 0);
+	assert_string_equal(code.names, "A.outer:9");
+	put_code(&code, 36, bytes, sizeof(bytes));
+	assert_int_equal(add(&code, 36), 0);
+	assert_string_equal(code.names, "A.inner:9 A.outer:9");
+	put_code(&code, 4, bytes, sizeof(bytes));
+	assert_int_equal(add(&code, 4), 0);
 	assert_string_equal(code.names, "A.outer:9");
 }
 
@@ -217,7 +274,7 @@ static void damaged_scopes_leave_the_method(void **state)
 		code_init(&code);
 		code.parts.scopes = damaged[i];
 		change_parts(&code);
-		assert_int_equal(add(&code, 16), 0);
+		assert_int_equal(add(&code, 17), 0);
 		assert_string_equal(code.names, "A.outer:0");
 	}
 }
@@ -265,6 +322,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(inlined_methods_come_first),
 		cmocka_unit_test(code_behind_the_last_place_is_in_the_outermost_method),
+		cmocka_unit_test(code_that_returns_is_in_the_outermost_method),
+		cmocka_unit_test(a_loop_belongs_to_what_is_before_it),
 		cmocka_unit_test(code_without_scopes_has_its_method),
 		cmocka_unit_test(a_place_is_found_in_a_long_table),
 		cmocka_unit_test(other_blobs_have_names_of_their_own),
