@@ -97,6 +97,8 @@ CASES = {
         java("deep 400", "400"),
         java("calls, interpreted", options=("-Xint",)),
         java("calls, C1", options=("-XX:TieredStopAtLevel=1",)),
+        # Without polls in its loops.
+        java("calls, serial GC", options=("-XX:+UseSerialGC",)),
         java("virtual threads", program="VT", threads=("ForkJoi",),
              least={"rooted": 96, "chain": 96}, oldest=(21,)),
     ),
