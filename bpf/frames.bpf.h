@@ -52,7 +52,7 @@ static __always_inline void push_word(struct sample_event *event, __u64 word)
 	event->nr_user++;
 }
 
-/* Appends a frame that says what could not be told. */
+/* Appends a frame that says why frames of a runtime are missing. */
 static __always_inline void push_mark(struct scratch *scratch, enum runtime_mark mark)
 {
 	if (scratch->unwind.nr_frames >= MAX_USER_FRAMES)

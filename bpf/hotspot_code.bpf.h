@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Tells from the code of a compiled Java method how much of its frame is there. For x86-64.
+/* Recognizes by the code of a compiled Java method how much of its frame is there. For x86-64.
  * Sources: src/hotspot/cpu/x86/macroAssembler_x86.cpp (verified_entry), c1_MacroAssembler_x86.cpp
  * (build_frame) and x86_64.ad (MachEpilogNode). */
 #ifndef BPF_HOTSPOT_CODE_BPF_H
@@ -7,7 +7,7 @@
 
 #include "bpf/kernel.bpf.h"
 
-/* Where in a function an instruction is. */
+/* The place of an instruction in a function. */
 enum hotspot_phase {
 	PHASE_BARE, /* the return address is on top of the stack */
 	PHASE_PUSHED, /* the frame pointer is above it, and nothing else */
@@ -15,8 +15,8 @@ enum hotspot_phase {
 	PHASE_FRAME,
 };
 
-/* Tells from the bytes before an instruction, the last one in the upper eight bits, and those from
- * it on, within the prologue. */
+/* Returns the phase of an instruction in the prologue, by the eight bytes before it, the last one
+ * in the upper eight bits, and the eight bytes from it on. */
 static __always_inline enum hotspot_phase phase_of_prologue(__u64 before, __u64 at)
 {
 	__u32 last_3 = before >> 40;
@@ -34,8 +34,8 @@ static __always_inline enum hotspot_phase phase_of_prologue(__u64 before, __u64 
 	return PHASE_BARE;
 }
 
-/* The same in the rest: the frame pointer's pop is followed by a poll of the safepoint, whose form
- * depends on the version, and the return. */
+/* Returns the same for an instruction behind the prologue. The pop of the frame pointer is followed
+ * by a poll of the safepoint, whose form depends on the version, and by the return. */
 static __always_inline enum hotspot_phase phase_of_body(__u64 before, __u64 at, __u64 next)
 {
 	if ((at & 0xff) == 0x5d)

@@ -26,7 +26,7 @@ struct python_chain {
 	struct cpython_layout layout;
 	__u64 frame; /* the next one to be read; 0: the segment is the last one */
 	__u64 cframe; /* CPYTHON_CHAIN_BY_CFRAME: of this segment */
-	__u64 boundary; /* the address on the stack that tells the eval loop's native frame */
+	__u64 boundary; /* an address on the stack, in the native frame of the eval loop */
 	__u32 nr_words; /* of this segment */
 	__u64 raw[PYTHON_FRAME_MAX_WORDS]; /* a frame as it was read */
 	__u64 words[PYTHON_SEGMENT_MAX_WORDS];
@@ -59,7 +59,8 @@ struct hotspot_frame {
  * no step is known. */
 int hotspot_step(void);
 
-/* The same for code that V8 made or brought along, in a range that was just looked up. */
+/* Does the same for code that V8 made, and for its builtins. The range of the frame was just looked
+ * up. */
 int v8_step(void);
 
 /* Begins with the chain of the thread, by the layout at `offset` from a unit of the arena. */

@@ -61,7 +61,7 @@ enum {
 	INTERPRETED_WORDS = 11,
 };
 
-/* The same of the call stub. */
+/* Places in the frame of the call stub. */
 enum {
 	CALL_STUB_BOTTOM = 11,
 	CALL_STUB_R15 = 0,

@@ -8,8 +8,9 @@
  *	compiled code		in memory without a file; the code is found by the address
  *	a builtin		in code of the file; it stays an address
  *
- * The leaf may be where its frame is not made yet, or was taken down: the code at the address
- * tells. In the file, the scan of its code tells it (docs/unwinding.md).
+ * The leaf may be where its frame is not made yet, or was taken down. In memory without a file,
+ * this is recognized by the code at the address; in the file, by the scan of its code
+ * (docs/unwinding.md).
  *
  * Called by unwind_native.bpf.c, on this CPU's scratch record, whose range was looked up. Maps:
  * scratch_of_cpu, arena. Where something does not fit, the step is left to the frame pointer.
@@ -39,7 +40,7 @@ __noinline int v8_step(void)
 #define SLOT(slot) (FRAME_BOTTOM + (slot))
 enum { FRAME_FP = SLOT(0), FRAME_RETURN = SLOT(1), FRAME_WORDS };
 
-/* The same of a frame by which C++ calls generated code: its registers. */
+/* Words of a frame by which C++ calls generated code: the registers of C++. */
 enum { ENTRY_RBX, ENTRY_R15, ENTRY_R14, ENTRY_R13, ENTRY_R12, ENTRY_WORDS };
 #define ENTRY_BOTTOM 7
 
@@ -55,7 +56,7 @@ enum { ENTRY_RBX, ENTRY_R15, ENTRY_R14, ENTRY_R13, ENTRY_R12, ENTRY_WORDS };
 #define CODE_BEFORE 8 /* bytes of code that are read before the address of the leaf */
 #define CODE_BYTES 40
 
-/* Where in its function the leaf is. */
+/* The place of the leaf in its function. */
 enum v8_phase {
 	PHASE_FRAME,
 	PHASE_ENTERED, /* the frame pointer is the caller's; the function is in a register */
@@ -153,7 +154,7 @@ static __always_inline bool is_before_frame(const __u8 *code)
 	return false;
 }
 
-/* The same for the few instructions behind, which put the function into the frame. */
+/* Returns the phase in the few instructions behind, which put the function into the frame. */
 static __always_inline bool is_right_behind_frame(const __u8 *code)
 {
 #pragma unroll
@@ -163,7 +164,7 @@ static __always_inline bool is_right_behind_frame(const __u8 *code)
 	return false;
 }
 
-/* Returns whether compiled code has taken its frame down: at a return, or where it tells how many
+/* Returns whether compiled code has taken its frame down: at a return, or where it finds how many
  * arguments to drop: cmp $x, %rcx; jg; ret $x; pop %r10. */
 static __always_inline bool has_left(const __u8 *code)
 {
@@ -324,8 +325,8 @@ static __always_inline int step_in_code(struct scratch *scratch, const struct v8
 	}
 }
 
-/* In builtins, the scan of the code tells where the frame is not there: the return address is on
- * top of the stack, as in handlers of bytecodes. */
+/* In builtins, the scan of the code has found where the frame is not there: the return address is
+ * on top of the stack, as in handlers of bytecodes. */
 static __always_inline int step_in_builtin(struct unwind_state *state)
 {
 	if (!state->is_call && is_first_rule(&state->rule))

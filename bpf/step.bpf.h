@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What all steps from a frame to its caller's end with. */
+/* The end of each step from a frame to its caller's. */
 #ifndef BPF_STEP_BPF_H
 #define BPF_STEP_BPF_H
 

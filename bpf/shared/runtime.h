@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The contract for frames of language runtimes (CPython, HotSpot, V8): the words in a record that
- * stand for such a frame, and what the agent tells the unwinder about a runtime.
+ * stand for such a frame, and the structures by which the unwinder knows a runtime.
  *
  * A frame of a runtime is a tag, followed by as many words as its kind has:
  *
@@ -60,7 +60,7 @@ enum runtime_frame {
 		RUNTIME_NR_FRAMES,
 };
 
-/* Frames that stand for what could not be told. X(NAME, words) */
+/* Frames that stand for others which are missing, and say why. X(NAME, words) */
 #define RUNTIME_MARKS(X)                                                                           \
 	X(PYTHON_UNREADABLE, "Python frames unreadable")                                           \
 	X(PYTHON_APART, "Python frames of another stack")                                          \
@@ -107,8 +107,8 @@ static inline __u16 runtime_check(__u64 bytes)
 
 #define RUNTIME_CHECK_WORDS 8
 
-/* The same of more bytes: an object that took the place of another one, and is like it, still has
- * other pointers. */
+/* Folds RUNTIME_CHECK_WORDS words. An object that took the place of a similar one has other
+ * pointers, so more bytes than eight are needed to notice it. */
 static inline __u16 runtime_check_words(const __u64 *words)
 {
 	__u64 sum = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the unwinder must know of a CPython: where a thread's state is, and how its frames are
- * linked. Offsets are in bytes. The names of fields are CPython's; the sources are
+/* The values of a CPython that the unwinder needs, to find a thread's state and follow the list of
+ * its frames. Offsets are in bytes. The names of fields are CPython's; the sources are
  * Include/cpython/pystate.h, Include/internal/pycore_frame.h (pycore_interpframe_structs.h since
  * 3.14) and Include/internal/pycore_debug_offsets.h (pycore_runtime.h in 3.13). */
 #ifndef BPF_SHARED_RUNTIME_CPYTHON_H
@@ -8,8 +8,8 @@
 
 #include <linux/types.h>
 
-/* How the frames of one call of the eval loop, a *segment* of the chain, are found in the native
- * stack. */
+/* The ways to find the native frame that belongs to a *segment* of the chain: the frames of one
+ * call of the eval loop. */
 enum cpython_chain {
 	/* Up to 3.10: each frame is a call of the eval loop, which is known by its code. */
 	CPYTHON_CHAIN_BY_CODE,
@@ -21,7 +21,7 @@ enum cpython_chain {
 	CPYTHON_CHAIN_BY_SHIM,
 };
 
-/* What an instruction pointer of a frame is. */
+/* Forms of the instruction pointer of a frame. */
 enum cpython_instr {
 	CPYTHON_INSTR_BYTES, /* i32: bytes from the start of the bytecode (f_lasti) */
 	CPYTHON_INSTR_UNITS, /* i32: the same in code units */
@@ -41,8 +41,8 @@ struct cpython_layout {
 	__u8 drops_handler;
 	__u8 nr_place; /* 1 to CPYTHON_MAX_PLACE */
 	__u16 cframe; /* PyThreadState.cframe; CPYTHON_NONE */
-	/* Where the thread state is: start with the thread pointer; add place[i] and load, for each
-	 * i below nr_place. */
+	/* The thread state is found from the thread pointer: for each i below nr_place, add
+	 * place[i] and load a word from there. */
 	__s32 place[CPYTHON_MAX_PLACE];
 	__u16 frame; /* PyThreadState.frame or .current_frame; in _PyCFrame if there is one */
 	__u16 cframe_previous; /* _PyCFrame.previous */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the unwinder must know of a HotSpot JVM. Offsets are in bytes. The names of fields are
- * HotSpot's; the sources are src/hotspot/share/code/codeBlob.hpp, nmethod.hpp (compiledMethod.hpp
- * from 9 to 22), memory/heap.hpp and oops/constMethod.hpp. */
+/* The values of a HotSpot JVM that the unwinder needs. Offsets are in bytes. The names of fields
+ * are HotSpot's; the sources are src/hotspot/share/code/codeBlob.hpp, nmethod.hpp
+ * (compiledMethod.hpp from 9 to 22), memory/heap.hpp and oops/constMethod.hpp. */
 #ifndef BPF_SHARED_RUNTIME_HOTSPOT_H
 #define BPF_SHARED_RUNTIME_HOTSPOT_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the unwinder must know of a V8. Offsets are in bytes from the start of an object, that is,
- * from one byte below a pointer to it: pointers to objects have their lowest bit set. The sources
- * are V8's src/execution/frame-constants.h and src/objects/shared-function-info.tq. */
+/* The values of a V8 that the unwinder needs. Offsets are in bytes from the start of an object,
+ * that is, from one byte below a pointer to it: pointers to objects have their lowest bit set. The
+ * sources are V8's src/execution/frame-constants.h and src/objects/shared-function-info.tq. */
 #ifndef BPF_SHARED_RUNTIME_V8_H
 #define BPF_SHARED_RUNTIME_V8_H
 
@@ -39,8 +39,8 @@ struct v8_layout {
 
 #define V8_CHECK_WORDS 2
 
-/* Returns what the check of a tag is made of: the numbers of parameters, the offset of the
- * function's token and the number of the function in its script. What is between them changes
+/* Returns the bytes of which the check of a tag is made: the numbers of parameters, the offset of
+ * the function's token and the number of the function in its script. The fields between them change
  * while the program runs. */
 static inline __u64 v8_check_bytes(__u64 first, __u64 second)
 {

@@ -281,7 +281,7 @@ uint64_t locate_code_address(const struct sample_event *event, uint32_t i)
 	return FRAME_ADDRESS(frame) - !is_exact;
 }
 
-/* What stands for a runtime in mappings, and for those of its frames that have no names. */
+/* The texts that stand for a runtime in mappings, and for frames of it that have no names. */
 static const struct {
 	const char *name;
 	enum frame_kind kind;

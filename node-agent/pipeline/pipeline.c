@@ -20,7 +20,7 @@
 /* JIT compilers' names may take 1/JIT_SHARE of the memory for all names. */
 #define JIT_SHARE 4
 
-/* The same for names of frames of language runtimes. */
+/* The limit of the names of frames of language runtimes. */
 #define RUNTIME_SHARE 4
 
 struct pipeline {

@@ -21,8 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* As long as a process waits that was bound less than this time ago, answers are looked for this
- * often. */
+/* For this time after a process with missing answers was bound, the reader looks for answers at
+ * this interval. */
 #define RUNTIME_BINDER_HURRY_NS (UINT64_C(1000) * 1000000)
 #define RUNTIME_BINDER_STEP_NS (UINT64_C(5) * 1000000)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What Flamelet asks of each language runtime that it knows. All of this runs in a worker
+/* The functions that read a language runtime, for each one that is known. They run in a worker
  * (runtime/worker): its input is the bytes of files and of processes' memory, which are hostile.
  *
  *	read_file	an ELF file ─▶ struct runtime_file: is it a runtime, and which one
@@ -20,11 +20,11 @@
 #define RUNTIME_NAMING_VALUES 128
 #define RUNTIME_REASON_BYTES 96
 
-/* What the exported symbols of a file tell. Each runtime gives its values a meaning of its own:
+/* The values that are found by the exported symbols of a file. Each runtime gives them a meaning:
  * virtual addresses of symbols, or constants read from the file; 0: not there. */
 struct runtime_file {
 	uint32_t kind; /* enum runtime_kind */
-	uint32_t version; /* major << 24 | minor << 16 | patch << 8; 0: the file does not tell */
+	uint32_t version; /* major << 24 | minor << 16 | patch << 8; 0: not in the file */
 	uint64_t values[RUNTIME_FILE_VALUES];
 };
 
@@ -35,7 +35,7 @@ enum runtime_state {
 	RUNTIME_NR_STATES,
 };
 
-/* What a process tells of its runtime. */
+/* The values of a runtime in a process. */
 struct runtime_found {
 	uint32_t state; /* enum runtime_state */
 	uint32_t version;

@@ -206,7 +206,7 @@ static void blobs_told_by_pointers_are_those_of_older_versions(void **state)
 	assert_java(UNWIND_COMPLETE, IN_FUNCTION(1), IN_NMETHOD(0x3f), IN_ROOT);
 }
 
-/* Where the code of the leaf says that its return address is. */
+/* The places where the return address of the leaf is, by its code. */
 struct phase {
 	uint8_t before[8];
 	uint8_t at[16];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames of a real CPython in the running kernel: the layout that its process tells is put into the
- * arena, and the words of samples are named. The program's chain of calls is known. An argument is
- * the path of another Python. */
+/* Frames of a real CPython in the running kernel: the layout that is found in its process is put
+ * into the arena, and the words of samples are named. The program's chain of calls is known. An
+ * argument is the path of another Python. */
 #include "base/cleanup.h"
 #include "bpf/shared/frames.h"
 #include "bpf/shared/runtime.h"
@@ -160,9 +160,9 @@ static void append_name(struct fixture *fixture, const __u64 *frame, struct strb
 		strbuf_appendf(text, "%.*s:%u;", (int)line.name_len, line.name, line.line);
 }
 
-/* Tells the Python frames of a stack, leaf first, with "." for the native frames behind spin(),
+/* Writes the Python frames of a stack, leaf first, with "." for the native frames behind spin(),
  * which is called by C, and for those at the root. Up to 3.10 there are more between the others. */
-static void tell(struct fixture *fixture, const struct sample_event *event, struct strbuf *text)
+static void describe(struct fixture *fixture, const struct sample_event *event, struct strbuf *text)
 {
 	const __u64 *words = event->frames + event->nr_kernel;
 	bool is_native = false;
@@ -184,7 +184,7 @@ static void tell(struct fixture *fixture, const struct sample_event *event, stru
 }
 
 /* Returns whether a stack is spin(), called by functools.reduce(), or one of its callers. */
-static bool is_whole(const char *told)
+static bool is_whole(const char *stack)
 {
 	static const char *const roots[] = {
 		"inner:7;outer.<locals>.<listcomp>:9;outer:9;<module>:11;.",
@@ -192,15 +192,15 @@ static bool is_whole(const char *told)
 		"inner:7;outer:9;<module>:11;.",
 	};
 
-	if (strncmp(told, "spin:", 5) == 0) {
-		const char *between = strstr(told, ";.;");
+	if (strncmp(stack, "spin:", 5) == 0) {
+		const char *between = strstr(stack, ";.;");
 
-		if (!between || between != strchr(told, ';'))
+		if (!between || between != strchr(stack, ';'))
 			return false;
-		told = between + 3;
+		stack = between + 3;
 	}
 	for (size_t i = 0; i < array_len(roots); i++)
-		if (strcmp(told, roots[i]) == 0)
+		if (strcmp(stack, roots[i]) == 0)
 			return true;
 	return false;
 }
@@ -213,7 +213,7 @@ static bool on_sample(const struct sample_event *event, struct process *process,
 	(void)process;
 	if (event->nr_user == 0)
 		return false;
-	tell(fixture, event, &text);
+	describe(fixture, event, &text);
 	if (event->unwind_result == UNWIND_COMPLETE && is_whole(strbuf_str(&text)))
 		fixture->nr_whole++;
 	else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an ELF file, or the pieces of one (sparse_input.h), tells of its CPython: versions, debug
+/* Reads an ELF file, or the pieces of one (sparse_input.h), as a CPython: versions, debug
  * offsets, code. */
 #include "base/cleanup.h"
 #include "runtime/cpython/cpython_file.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames that a worker wrote. Those that are read
- * give the same bytes when they are written again. */
+/* Reads frames as a worker writes them. Frames that can be read give the same bytes when they are
+ * written again. */
 #include "base/cleanup.h"
 #include "runtime/frame_writer.h"
 

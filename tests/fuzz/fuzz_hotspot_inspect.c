@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A JVM's description of itself in memory that is all the input's, as in sparse_input.h. The
- * exported symbols are at its start. What is told to the unwinder keeps its limits. */
+/* Inspects a JVM whose memory is the input, as in sparse_input.h. The exported symbols are at the
+ * start of the memory. The values for the unwinder must be within their limits. */
 #include "base/cleanup.h"
 #include "runtime/hotspot/vm_structs.h"
 #include "runtime/runtime.h"

@@ -111,7 +111,7 @@ def judged_samples(samples, runtime, case):
 
 
 class Row:
-    """What the table says of a load."""
+    """The row of a load in the table."""
 
     def __init__(self, runtime, version, case, verdict):
         self.runtime, self.version, self.case = runtime, version, case

@@ -123,7 +123,7 @@ def frames_of(sample, runtime):
 
 @dataclass
 class Match:
-    """How far a sample follows a chain."""
+    """The part of a chain that a sample follows."""
     nr_frames: int = 0
     nr_lines: int = 0       # that are judged
     nr_wrong_lines: int = 0

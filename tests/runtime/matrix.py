@@ -25,7 +25,7 @@ def is_wanted(version, words):
 
 
 def check_version(options, version):
-    """What is not installed or cannot be had is skipped, and so is told."""
+    """Runtimes that are not installed and cannot be downloaded are skipped, with a line that says so."""
     try:
         runtime = version.runtime()
         if runtime.root == "/" and not os.access(runtime.command[0], os.X_OK):

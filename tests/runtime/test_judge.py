@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests judge.py: right stacks are right, and each kind of a wrong one is told."""
+"""Tests judge.py: it accepts right stacks, and recognizes each kind of wrong ones."""
 
 import os
 import sys

@@ -33,10 +33,10 @@ struct runtime_known_file {
 	bool is_waiting;
 	bool is_slow; /* it took too long in the fast lane */
 	struct runtime_file_answer *answer; /* owned; NULL: no runtime */
-	/* Owned; what a process told that holds for all that map the file; NULL: nothing so far. */
+	/* Owned; the values that all processes share which map the file; NULL: none so far. */
 	struct runtime_found *shared;
-	/* The last cgroups with a process that told the same: a process of another one is asked
-	 * itself, since the first one may have lied. */
+	/* The last cgroups with a process that was inspected and had these values. The first
+	 * process may have lied, so a process of another cgroup is inspected itself. */
 	uint64_t trusting[RUNTIME_FILES_MAX_TRUSTING];
 	size_t nr_trusting; /* so far; beyond the maximum, the first ones make room */
 };
@@ -77,10 +77,11 @@ void runtime_files_put_back(struct runtime_files *files, struct runtime_known_fi
 void runtime_files_settle(struct runtime_known_file *file,
 			  const struct runtime_file_answer *answer);
 
-/* Returns whether a process of the cgroup has told what is shared; false if nothing is. */
+/* Returns whether a process of the cgroup was inspected and had the shared values; false if there
+ * are none. */
 bool runtime_known_file_is_trusted(const struct runtime_known_file *file, uint64_t owner);
 
-/* Notes that a process of the cgroup has told what is shared. */
+/* Notes that a process of the cgroup was inspected and had the shared values. */
 void runtime_known_file_trust(struct runtime_known_file *file, uint64_t owner);
 
 /* Returns the difference between the addresses of a process that maps the file's byte `offset` at

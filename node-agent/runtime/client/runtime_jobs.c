@@ -266,7 +266,7 @@ static int take_file(struct runtime_registry *registry, struct runtime_job *job,
 	return r;
 }
 
-/* Shares what a process told, unless something else is shared already. Then the frames of all
+/* Shares the values of a process, unless other values are shared already. Then the frames of all
  * processes that map the file can be named. Returns whether it is shared. */
 static bool share(struct runtime_registry *registry, struct runtime_known_file *file,
 		  const struct runtime_found *found, uint64_t owner)
@@ -298,7 +298,7 @@ static void wait_for(struct runtime_instance *instance, uint64_t now_ns)
 	instance->due_ns = now_ns + instance->wait_ns;
 }
 
-/* Keeps what a process told of itself. Errors: -ENOMEM. */
+/* Keeps the values of a process for this process only. Errors: -ENOMEM. */
 static int keep_own(struct runtime_instance *instance, const struct runtime_found *found)
 {
 	struct runtime_found *copy = malloc(sizeof(*copy));
@@ -312,7 +312,7 @@ static int keep_own(struct runtime_instance *instance, const struct runtime_foun
 	return 0;
 }
 
-/* Takes what a process told. Without memory it is asked again later. */
+/* Takes the values of a process. Without memory it is inspected again later. */
 static void take_found(struct runtime_registry *registry, struct runtime_job *job,
 		       const struct runtime_found *found, uint64_t now_ns)
 {
@@ -329,7 +329,7 @@ static void take_found(struct runtime_registry *registry, struct runtime_job *jo
 	runtime_registry_tell(registry);
 }
 
-/* Gives an instance up. What other processes have told must do, if there is something. */
+/* Inspects an instance no more. The shared values must do for it, if there are some. */
 static void give_up(struct runtime_instance *instance)
 {
 	instance->state = instance->file->shared ? RUNTIME_READY : RUNTIME_UNSUPPORTED;

@@ -43,7 +43,7 @@ void runtime_job_put_back(struct runtime_registry *registry, struct runtime_job 
 /* The memory of the process cannot be opened: it has ended, or must not be read. */
 void runtime_job_lose_process(struct runtime_registry *registry, struct runtime_job *job);
 
-/* What a worker said. */
+/* The reply of a worker. */
 struct runtime_reply {
 	int error; /* see worker_client_wait() */
 	const void *bytes;

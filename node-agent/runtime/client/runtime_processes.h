@@ -31,7 +31,7 @@ struct runtime_instance {
 	uint64_t start, offset; /* where the process maps which part of the file */
 	enum runtime_state state;
 	struct runtime_found
-		*own; /* owned; what the process told; NULL: nothing, or it is shared */
+		*own; /* owned; values of this process; NULL: none, or they are shared */
 	uint64_t due_ns; /* while it is pending: when to inspect it again */
 	uint64_t wait_ns;
 	unsigned int nr_waits;
@@ -100,12 +100,12 @@ bool runtime_processes_add_instance(struct runtime_processes *processes,
 				    uint64_t offset);
 
 /* Returns whether an instance needs no inspection: it is no longer pending, or a process of its
- * cgroup has told what is shared. */
+ * cgroup was inspected and had the shared values. */
 bool runtime_instance_is_settled(const struct runtime_known_process *process,
 				 const struct runtime_instance *instance);
 
-/* Returns what is known of an instance, and may be used: what it has told itself, or what is
- * shared; NULL: nothing. */
+/* Returns the values to be used for an instance: its own, or the shared ones; NULL: there are
+ * none. */
 const struct runtime_found *runtime_instance_found(const struct runtime_instance *instance);
 
 /* Returns what is known of the ready instance of a kind, else NULL. */

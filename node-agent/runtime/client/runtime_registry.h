@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the threads share that runtimes.h speaks of. Only the thread "runtimes" removes processes,
+/* The state that the threads of runtimes.h share. Only the thread "runtimes" removes processes,
  * so that it may use them without the lock. */
 #ifndef RUNTIME_CLIENT_RUNTIME_REGISTRY_H
 #define RUNTIME_CLIENT_RUNTIME_REGISTRY_H

@@ -137,15 +137,15 @@ uint32_t runtimes_see_process(struct runtimes *runtimes, const struct runtime_sa
 	return process ? process->id : 0;
 }
 
-/* Sets what a process has told of itself, if it has (else NULL). */
-static void set_details(struct runtimes_result *result, const struct runtime_found *told)
+/* Sets the version and the reason that were found in a process; `found` may be NULL. */
+static void set_details(struct runtimes_result *result, const struct runtime_found *found)
 {
 	static const char unreadable[] = "its memory cannot be read";
 
-	if (told && told->version != 0)
-		result->version = told->version;
-	if (told)
-		memcpy(result->reason, told->reason, sizeof(result->reason));
+	if (found && found->version != 0)
+		result->version = found->version;
+	if (found)
+		memcpy(result->reason, found->reason, sizeof(result->reason));
 	else if (result->state == RUNTIME_UNSUPPORTED)
 		memcpy(result->reason, unreadable, sizeof(unreadable));
 }

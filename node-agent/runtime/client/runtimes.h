@@ -54,7 +54,7 @@ struct runtimes_stats {
 	struct worker_stats worker;
 };
 
-/* What the unwinder must know of a runtime in a process. */
+/* The values of a runtime in a process that the unwinder needs. */
 struct runtimes_result {
 	uint32_t file; /* id */
 	enum runtime_kind kind;

@@ -6,8 +6,8 @@
 
 #include "elf/elf_exports.h"
 
-/* `eval` is _PyEval_EvalFrameDefault(). Errors: -ENOENT there is no such part, or the file does not
- * tell; -ENOMEM; those of elf_reader_read(). */
+/* `eval` is _PyEval_EvalFrameDefault(). Errors: -ENOENT there is no such part, or it cannot be
+ * found in this file; -ENOMEM; those of elf_reader_read(). */
 int cpython_cold_find(const struct elf_exports *exports, const struct elf_export *eval,
 		      struct elf_export *ret_cold) must_check;
 

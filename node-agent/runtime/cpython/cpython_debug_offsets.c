@@ -45,7 +45,7 @@ static const struct version versions[] = {
 	{ 15, { WORD_RUNTIME, 6, 22, 39, 47, 86, 89 }, 8, true },
 };
 
-/* Where a field is: a word behind the size of its group. */
+/* The place of a field's offset: a word behind the size of its group. */
 struct field {
 	uint8_t value; /* CPYTHON_OFFSET_… */
 	uint8_t group; /* enum group */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the machine code of two exported functions tells, on x86-64. On other machines it tells
- * nothing. */
+/* Reads the machine code of two exported functions, on x86-64. On other machines nothing is found
+ * in it. */
 #ifndef RUNTIME_CPYTHON_CPYTHON_EVAL_CODE_H
 #define RUNTIME_CPYTHON_CPYTHON_EVAL_CODE_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All builds export _PyRuntime, and from 3.11 on Py_Version. Before, the version is told by
- * functions of the C API: each minor version has added some, and extension modules need them, so
- * that builds export them. Offsets of fields come from the file as well, as a process could have
- * changed those in its memory. */
+/* All builds export _PyRuntime. From 3.11 on, they also export Py_Version. For older builds, the
+ * version is found by the functions of the C API: each minor version has added some, and all builds
+ * export them, because extension modules call them. Offsets of fields come from the file as well,
+ * because a process could have changed the copy in its memory. */
 #include "runtime/cpython/cpython_file.h"
 
 #include "base/cleanup.h"
@@ -44,7 +44,7 @@ static int version_by_functions(const struct elf_exports *exports, uint32_t *ret
 	return 0;
 }
 
-/* Leaves the version at 0 if it is not told. */
+/* Leaves the version at 0 if the file has neither. */
 static int read_version(const struct elf_exports *exports, uint32_t *ret_version)
 {
 	struct elf_export constant;
@@ -70,7 +70,7 @@ static int read_debug_offsets(const struct elf_exports *exports, struct runtime_
 	return r;
 }
 
-/* Damaged or unknown offsets leave a file without any; CPYTHON_HAS_OFFSETS tells. */
+/* Leaves CPYTHON_HAS_OFFSETS at 0 if the offsets are damaged or unknown. */
 static int read_offsets(const struct elf_exports *exports, struct runtime_file *file)
 {
 	int r = 0;

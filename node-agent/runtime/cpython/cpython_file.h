@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recognizes a CPython by what its file exports, and reads what the file tells: the executable of a
- * static build, libpython, or a program that CPython is linked into. */
+/* Recognizes a CPython by the symbols that its file exports, and reads its values: the executable
+ * of a static build, libpython, or a program that CPython is linked into. */
 #ifndef RUNTIME_CPYTHON_CPYTHON_FILE_H
 #define RUNTIME_CPYTHON_CPYTHON_FILE_H
 

@@ -16,7 +16,7 @@
 #define POINTER_TAG_BITS 7ULL /* of a _PyStackRef */
 #define POSITION_BITS RUNTIME_CHECK_SHIFT
 
-/* What is read of a code object. */
+/* The fields that are read of a code object. */
 struct code {
 	__u64 checked[RUNTIME_CHECK_WORDS]; /* what the check is made from */
 	uint64_t name;

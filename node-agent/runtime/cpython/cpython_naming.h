@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the names of a CPython's code objects are laid out: indexes of runtime_found.naming. Offsets
- * in bytes unless said otherwise. */
+/* The values by which the code objects of a CPython are named: indexes of runtime_found.naming.
+ * Offsets in bytes unless said otherwise. */
 #ifndef RUNTIME_CPYTHON_CPYTHON_NAMING_H
 #define RUNTIME_CPYTHON_CPYTHON_NAMING_H
 

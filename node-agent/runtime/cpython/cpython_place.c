@@ -122,8 +122,8 @@ static bool is_static(const struct search *search, uint64_t block)
 	       search->thread->pointer - block <= MAX_STATIC_BYTES;
 }
 
-/* Searches the static blocks: from the lowest one that the vector tells, which all C libraries fill
- * for blocks that exist from the beginning. */
+/* Searches the static blocks, from the lowest one that the vector (DTV) has. All C libraries fill
+ * the vector for blocks that exist from the beginning. */
 static void search_static(struct search *search)
 {
 	uint64_t low = search->thread->pointer;
@@ -252,8 +252,8 @@ static uint32_t count_threads(const struct search *search, const struct cpython_
 	return nr;
 }
 
-/* In 3.15, code tells which of two thread-local variables keeps the state. */
-static bool is_told(const struct cpython_place *place, const uint64_t *values)
+/* In 3.15, the code of a function shows which of two thread-local variables keeps the state. */
+static bool is_place_of_code(const struct cpython_place *place, const uint64_t *values)
 {
 	return place->kind == CPYTHON_PLACE_STATIC_TLS && place->offsets[0] != 0 &&
 	       (uint32_t)place->offsets[0] == values[CPYTHON_GILSTATE_PLACE];
@@ -265,8 +265,8 @@ static bool is_better(const struct cpython_place *place, const struct cpython_pl
 {
 	if (place->nr_threads != best->nr_threads)
 		return place->nr_threads > best->nr_threads;
-	if (is_told(place, values) != is_told(best, values))
-		return is_told(place, values);
+	if (is_place_of_code(place, values) != is_place_of_code(best, values))
+		return is_place_of_code(place, values);
 	return place->kind < best->kind;
 }
 
@@ -305,7 +305,7 @@ int cpython_place_learn(struct process_memory *memory, const struct runtime_file
 	}
 	if (!best)
 		return -ENOENT;
-	best->is_only = best->kind == CPYTHON_PLACE_KEY || is_told(best, values) ||
+	best->is_only = best->kind == CPYTHON_PLACE_KEY || is_place_of_code(best, values) ||
 			!has_rival(&search, best);
 	*ret_place = *best;
 	return 0;

@@ -17,7 +17,7 @@
 
 _Static_assert(CPYTHON_NAMING_NR <= RUNTIME_NAMING_VALUES, "naming fits into struct runtime_found");
 
-/* Where the naming has values of the file. */
+/* The values of the naming that are values of the file. */
 static const struct {
 	uint8_t naming; /* enum cpython_naming */
 	uint8_t value; /* enum cpython_value */

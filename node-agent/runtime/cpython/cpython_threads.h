@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define CPYTHON_MAX_THREADS 64 /* the newest ones of each interpreter; more tell nothing new */
+#define CPYTHON_MAX_THREADS 64 /* the newest ones of each interpreter are enough */
 
 struct cpython_thread {
 	uint64_t pointer; /* the thread pointer, which is PyThreadState.thread_id */

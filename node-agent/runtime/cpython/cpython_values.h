@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of a CPython's file: indexes of runtime_file.values. An offset of a field is in
+/* The values of a CPython's file: indexes of runtime_file.values. An offset of a field is in
  * bytes, or CPYTHON_NONE if this version has no such field. */
 #ifndef RUNTIME_CPYTHON_CPYTHON_VALUES_H
 #define RUNTIME_CPYTHON_CPYTHON_VALUES_H

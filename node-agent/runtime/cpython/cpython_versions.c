@@ -18,7 +18,7 @@ struct version {
 	uint16_t offsets[CPYTHON_NR_OFFSETS];
 };
 
-/* What 3.8 to 3.10 have in common. */
+/* The values that 3.8 to 3.10 have in common. */
 #define OFFSETS_BY_CODE                                                                            \
 	AT(INTERPRETERS) = 32, AT(INTERPRETER_NEXT) = 0, AT(THREADS) = 8, AT(THREAD_NEXT) = 8,     \
 	AT(THREAD_ID) = 176, AT(THREAD_CFRAME) = NONE, AT(CURRENT_FRAME) = 24,                     \

@@ -7,7 +7,7 @@
 #include "runtime/hotspot/vm_structs.h"
 #include "runtime/runtime.h"
 
-/* The file does not tell its version: a process does. */
+/* The version is not in the file. It is read from a process. */
 static int read_file(struct elf_exports *exports, struct runtime_file *ret_file)
 {
 	static const char *const names[VM_NR_SYMBOLS] = {

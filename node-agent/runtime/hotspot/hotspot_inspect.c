@@ -92,16 +92,16 @@ static bool is_complete(struct jvm *jvm)
 {
 	for (size_t i = 0; i < array_len(needed_values); i++)
 		if (!has(jvm, needed_values[i].value))
-			return say(jvm, "the JVM does not tell", needed_values[i].name);
+			return say(jvm, "the JVM does not describe", needed_values[i].name);
 	if (either(jvm, VM_CODE_HEAPS, VM_CODE_HEAP) == VM_NR_VALUES)
-		return say(jvm, "the JVM does not tell", "CodeCache._heaps");
+		return say(jvm, "the JVM does not describe", "CodeCache._heaps");
 	if (either(jvm, VM_BLOB_CODE_BEGIN, VM_BLOB_CODE_OFFSET) == VM_NR_VALUES)
-		return say(jvm, "the JVM does not tell", "CodeBlob._code_begin");
+		return say(jvm, "the JVM does not describe", "CodeBlob._code_begin");
 	if (either(jvm, VM_NMETHOD_METHOD, VM_COMPILED_METHOD) == VM_NR_VALUES)
-		return say(jvm, "the JVM does not tell", "nmethod._method");
+		return say(jvm, "the JVM does not describe", "nmethod._method");
 	for (unsigned int i = 0; i < VM_NR_VALUES; i++)
 		if (!is_address(i) && has(jvm, i) && jvm->structs.values[i] > MAX_OFFSET)
-			return say(jvm, "the JVM tells", "offsets that cannot be");
+			return say(jvm, "the JVM describes", "impossible offsets");
 	return true;
 }
 
@@ -195,8 +195,8 @@ static uint64_t place(const struct jvm *jvm, enum vm_value pointer, enum vm_valu
 	return hotspot_place(offset_of(jvm, pointer), offset_of(jvm, number), HOTSPOT_PLACE_NONE);
 }
 
-/* Up to 22 the tables follow the code, and their places are told from the nmethod's address on.
- * Since 23 they are in the immutable data. */
+/* Up to 22, the tables follow the code, and the nmethod has their offsets from its own address.
+ * Since 23, they are in the immutable data, to which the nmethod has a pointer. */
 static void set_places(struct jvm *jvm)
 {
 	uint64_t *naming = jvm->found->naming;

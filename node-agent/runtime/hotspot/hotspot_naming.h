@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the names of a JVM's frames are laid out: indexes of runtime_found.naming. Offsets in bytes
- * unless said otherwise; HOTSPOT_NAMING_NONE: there is no such field. */
+/* The values by which the frames of a JVM are named: indexes of runtime_found.naming. Offsets in
+ * bytes unless said otherwise; HOTSPOT_NAMING_NONE: there is no such field. */
 #ifndef RUNTIME_HOTSPOT_HOTSPOT_NAMING_H
 #define RUNTIME_HOTSPOT_HOTSPOT_NAMING_H
 
@@ -41,8 +41,8 @@ enum hotspot_naming {
 #define HOTSPOT_NAMING_NONE UINT64_MAX
 #define HOTSPOT_PLACE_NONE 0xffffU
 
-/* A place that an nmethod tells: a pointer in it, else its own address; plus an i32 in it; plus a
- * u16 in it. Each of the three is an offset in the nmethod or HOTSPOT_PLACE_NONE. */
+/* Packs a place: the sum of a pointer in the nmethod (or the address of the nmethod), an i32 in it
+ * and a u16 in it. Each of the three is an offset in the nmethod or HOTSPOT_PLACE_NONE. */
 static inline uint64_t hotspot_place(uint64_t pointer, uint64_t number, uint64_t short_number)
 {
 	return (pointer & 0xffff) | (number & 0xffff) << 16 | (short_number & 0xffff) << 32;

@@ -2,7 +2,7 @@
 /* Reads the tables in which a JVM describes itself: offsets of fields, addresses of static fields,
  * sizes of types. They are made for the Serviceability Agent, and all JVMs since 1.4 have them.
  *
- * libjvm exports pointers to the tables, and numbers that tell where in an entry is what.
+ * libjvm exports pointers to the tables, and the offsets of the fields of an entry.
  * Source: src/hotspot/share/runtime/vmStructs.hpp and vmStructs.cpp. */
 #ifndef RUNTIME_HOTSPOT_VM_STRUCTS_H
 #define RUNTIME_HOTSPOT_VM_STRUCTS_H
@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-/* What libjvm exports. All are eight bytes. X(NAME, symbol) */
+/* The symbols that libjvm exports. All have eight bytes. X(NAME, symbol) */
 #define VM_SYMBOLS(X)                                                                              \
 	X(STRUCTS, "gHotSpotVMStructs")                                                            \
 	X(STRUCT_STRIDE, "gHotSpotVMStructEntryArrayStride")                                       \

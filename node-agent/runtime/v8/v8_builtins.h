@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds V8's builtins in a file: megabytes of code that V8's own compiler made, without CFI. All
- * other code of such a file has CFI, so they are its largest part without. No exported symbol tells
- * where they are. Sources: V8's src/snapshot/embedded/embedded-file-writer.cc; Linux Standard Base,
- * "Exception Frames" (.eh_frame_hdr). */
+ * other code of such a file has CFI, so the builtins are its largest part without CFI. No exported
+ * symbol has their address. Sources: V8's src/snapshot/embedded/embedded-file-writer.cc; Linux
+ * Standard Base, "Exception Frames" (.eh_frame_hdr). */
 #ifndef RUNTIME_V8_V8_BUILTINS_H
 #define RUNTIME_V8_V8_BUILTINS_H
 

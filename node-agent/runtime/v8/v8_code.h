@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the code that has an address, and what the code tells of it. Nothing in a frame of compiled
+/* Finds the code that has an address, and its lines and functions. Nothing in a frame of compiled
  * code refers to that code: its function may have newer code, or none any more. But instructions
  * follow a header, whose Map says so: it is searched for downwards from the address.
  * Sources: V8's src/objects/code.h, src/objects/instruction-stream.h,

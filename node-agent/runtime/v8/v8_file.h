@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an ELF file tells of the V8 in it. V8 exports its layout for debuggers, as numbers with
+/* Reads the values of the V8 in an ELF file. V8 exports its layout for debuggers, as numbers with
  * names "v8dbg_…", of which each version lacks some others. Sources: V8's tools/gen-postmortem-
  * metadata.py, and for what is missing the definitions of the classes in src/objects. */
 #ifndef RUNTIME_V8_V8_FILE_H

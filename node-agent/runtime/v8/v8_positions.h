@@ -17,10 +17,10 @@ struct v8_position {
 /* Takes a SourcePosition apart. */
 struct v8_position v8_position_of(uint64_t raw);
 
-/* How the distance of an entry from the one before is written. */
+/* Forms of the distance of an entry from the one before. */
 enum v8_distances {
 	V8_DISTANCES_SIGNED, /* the complement of a distance belongs to an expression */
-	V8_DISTANCES_SHIFTED, /* by two bits, from 14 on; the lowest one tells it instead */
+	V8_DISTANCES_SHIFTED, /* V8 14 and later: by two bits; the lowest bit says so instead */
 };
 
 /* Returns the position of the last entry that does not begin above `offset`, in bytes of code or of
@@ -28,7 +28,7 @@ enum v8_distances {
 struct v8_position v8_positions_find(const uint8_t *table, size_t len, enum v8_distances distances,
 				     uint32_t offset);
 
-/* What tells where bytecodes begin. */
+/* The values by which the beginnings of bytecodes are found. */
 struct v8_bytecodes {
 	const uint8_t *bytes; /* borrowed */
 	size_t len;

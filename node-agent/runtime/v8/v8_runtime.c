@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Values without which no frame can be told. */
+/* Without one of these values, no frame of V8 can be recognized or named. */
 static const enum v8_value needed[] = {
 	V8_TYPE_SHARED,	  V8_TYPE_SCOPE,      V8_TYPE_SCRIPT,	V8_TYPE_CODE,
 	V8_TYPE_BYTECODE, V8_FUNCTION_SHARED, V8_SHARED_LENGTH,
@@ -30,7 +30,7 @@ static void set_reason(struct runtime_found *found, const char *reason)
 	(void)snprintf(found->reason, sizeof(found->reason), "%s", reason);
 }
 
-/* Nothing that depends on the process: all of its V8 is found through its frames. */
+/* Reads nothing of the process, because all of its V8 is found through its frames. */
 static int inspect(struct process_memory *memory, const struct runtime_file *file, uint64_t bias,
 		   struct runtime_found *ret_found)
 {

@@ -27,8 +27,8 @@
 /* The bytes of a process that one request may read: a JavaScript source has up to 16 MB. */
 #define RUNTIME_MAX_READ_BYTES ((uint64_t)64 << 20)
 
-/* Limit of the worker's memory (RLIMIT_DATA): what a file or a process tells, and two replies,
- * because a growing buffer is copied. */
+/* Limit of the worker's memory (RLIMIT_DATA). It has room for what is read of a file or a process,
+ * and for two replies, because a growing buffer is copied. */
 #define RUNTIME_WORKER_MAX_DATA_BYTES ((size_t)96 << 20)
 
 enum runtime_request_kind {
@@ -87,9 +87,9 @@ int runtime_worker_main(void);
  * max_bytes is too small for any answer, -EBADMSG a damaged file, -ENOMEM; those of inspect(). */
 int runtime_worker_answer(struct worker_call *call, struct strbuf *reply, void *data) must_check;
 
-/* Check a reply on the agent's side, and copy it. The copies have no value that is out of range,
- * and texts end with a NUL. A process of which nothing is told has the kind of its runtime. `kinds`
- * are those of the request. Errors: -EBADMSG. */
+/* Check a reply on the agent's side, and copy it. In the copy, all values are in their ranges, and
+ * the reason is printable and ends with a NUL. Without has_process, `process` is empty but for its
+ * kind. `kinds` are those of the request. Errors: -EBADMSG. */
 int runtime_answer_file(const void *bytes, size_t len, uint32_t kinds,
 			struct runtime_file_answer *ret_answer) must_check;
 int runtime_answer_process(const void *bytes, size_t len, const struct runtime_file *file,

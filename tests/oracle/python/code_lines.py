@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What this Python says of its code objects, in the form that Flamelet's decoders have it."""
+"""Prints the lines and names of this Python's code objects, in the form of Flamelet's decoders."""
 import array
 import sys
 

@@ -34,7 +34,7 @@ class Memory:
 
 
 class Probe:
-    """What the probe prints of the first Python that a process maps."""
+    """The output of the probe for the first Python that a process maps."""
 
     def __init__(self, program, pid):
         self.text = subprocess.run([program, "--pid", str(pid)], capture_output=True, text=True, check=True).stdout

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the names of a process's Python are laid out, found as the agent finds it. */
+/* Finds the values by which the Python of a process is named, as the agent does. */
 #ifndef TESTS_ORACLE_FOUND_NAMING_H
 #define TESTS_ORACLE_FOUND_NAMING_H
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a Python knows of its own threads, as a line of JSON for each line of its input: of each thread its identifier,
+"""Prints the threads of this Python, as a line of JSON for each line of its input: of each thread its identifier,
 which is its thread pointer, the address of its PyThreadState, and, if the thread waits, its code objects and positions,
 innermost first. Run by compare_places.py, in Pythons from 3.8 on."""
 import ctypes

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How the stacks of a load look, told by V8 itself; see truth.py. */
+/* Writes the stacks of a load as V8 itself sees them; see truth.py. */
 "use strict";
 const fs = require("fs");
 const path = require("path");

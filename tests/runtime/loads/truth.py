@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the stacks of a load look, told by the interpreter itself.
+"""Writes the stacks of a load as the interpreter itself sees them.
 
 A load calls note() where it will be busy later. When it has passed through all of its work once, tell() writes what was
 noted, and the load repeats its work without notes. Each of its stacks then is one of the noted chains, or the outer part

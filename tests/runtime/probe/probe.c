@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* probe FILE...	prints what runtimes tell of ELF files
- * probe --pid PID	prints what they tell of a process: of its files, and of its memory
+/* probe FILE...	prints the runtimes that are found in ELF files, and their values
+ * probe --pid PID	prints the same of the files and of the memory of a process
  *
  * A process of another user needs the privileges of ptrace(2). */
 #include "probe.h"

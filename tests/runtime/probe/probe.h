@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the probe prints of each runtime. */
+/* Prints the values of each runtime. */
 #ifndef TESTS_RUNTIME_PROBE_H
 #define TESTS_RUNTIME_PROBE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the code objects of CPython's versions are laid out on 64-bit machines, as their debug
+/* The layouts of the code objects of CPython's versions on 64-bit machines, as their debug
  * information says. */
 #ifndef TESTS_UNIT_CPYTHON_NAMING_TABLE_H
 #define TESTS_UNIT_CPYTHON_NAMING_TABLE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where JDK 25 has its fields: runtime_found.naming. */
+/* The offsets of the fields in JDK 25: runtime_found.naming. */
 #ifndef TESTS_UNIT_HOTSPOT_NAMING_TABLE_H
 #define TESTS_UNIT_HOTSPOT_NAMING_TABLE_H
 

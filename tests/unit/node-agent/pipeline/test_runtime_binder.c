@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the unwinder is told about the runtimes of processes. The runtime is a stand-in
- * (runtime_standin.h): the library is said to be one, and its process is this one. */
+/* Tests which layouts and descriptors the unwinder gets. The runtime is a stand-in
+ * (runtime_standin.h): the library poses as a runtime, and this process as the one that maps it. */
 #include "pipeline/runtime_binder.h"
 
 #include "arena_fixture.h"

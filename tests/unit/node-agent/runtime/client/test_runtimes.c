@@ -193,7 +193,7 @@ static void a_runtime_that_is_starting_is_asked_again(void **state)
 	assert_name(fixture, frame, "early", 1);
 }
 
-/* Waits until nothing more will be told of the process. */
+/* Waits until the result of the process cannot change any more. */
 static struct runtimes_result await_final(struct fixture *fixture, uint32_t process)
 {
 	struct runtimes_result results[RUNTIME_MAX_OF_PROCESS];

@@ -10,7 +10,7 @@
 
 #define BIAS 0x800
 
-/* Where an entry of the tables has what. */
+/* The offsets of the fields of the tables' entries. */
 enum { TYPE_NAME = 0, FIELD_NAME = 8, FIELD_TYPE = 16, IS_STATIC = 24, OFFSET = 32, ADDRESS = 40 };
 enum { STRIDE = 48, TYPE_SIZE = 24, TYPE_STRIDE = 40 };
 
@@ -304,7 +304,7 @@ static void what_the_jvm_does_not_tell_is_named(void **state)
 	find_field(&jvm, "_constMethod")->name = "_other";
 	put_tables(&jvm);
 	start(&jvm);
-	assert_unsupported(&jvm, "the JVM does not tell Method._constMethod");
+	assert_unsupported(&jvm, "the JVM does not describe Method._constMethod");
 }
 
 static void offsets_are_small(void **state)
@@ -316,7 +316,7 @@ static void offsets_are_small(void **state)
 	find_field(&jvm, "_constMethod")->offset = 4096;
 	put_tables(&jvm);
 	start(&jvm);
-	assert_unsupported(&jvm, "the JVM tells offsets that cannot be");
+	assert_unsupported(&jvm, "the JVM describes impossible offsets");
 }
 
 static void damaged_tables_are_said_to_be(void **state)

@@ -38,7 +38,7 @@ static void a_sound_answer_is_copied(void **state)
 	assert_string_equal(copy.reason, found.reason);
 }
 
-static void a_process_of_which_nothing_is_told_has_a_kind(void **state)
+static void a_process_without_values_of_its_own_has_a_kind(void **state)
 {
 	struct runtime_found found = good_found(), copy;
 	(void)state;
@@ -143,7 +143,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sound_answer_is_copied),
-		cmocka_unit_test(a_process_of_which_nothing_is_told_has_a_kind),
+		cmocka_unit_test(a_process_without_values_of_its_own_has_a_kind),
 		cmocka_unit_test(a_reason_becomes_printable),
 		cmocka_unit_test(what_is_not_ready_needs_no_layout),
 		cmocka_unit_test(values_out_of_range_are_refused),
