@@ -332,8 +332,8 @@ static int locate_runtime(struct locator *locator, struct process *process,
 			    runtime_code[kind].kind, ret_location);
 }
 
-/* Returns the number of words of the frame that begins with a word. Words that are none stand for
- * themselves. */
+/* Returns the number of words of the frame that begins with a word. A word that begins no frame
+ * counts as one. */
 static uint32_t words_at(const struct sample_event *event, uint32_t i)
 {
 	uint32_t nr = runtime_nr_words(event->frames[event->nr_kernel + i]);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Brings what is known of language runtimes (runtime/client) to the unwinder: the layouts that
- * processes share to the slots of their files, and what is particular to a process into its list of
- * mappings.
+/* Gives the unwinder the values of language runtimes (runtime/client). Layouts that processes share
+ * go to the slots of their files; descriptors of a single process go into its list of mappings.
  *
  *	process is bound ─▶ its files are asked ─▶ some are runtimes ─▶ the process is inspected
  *	  ▲                                                                            │
@@ -38,15 +37,15 @@ struct runtime_binder {
 
 void runtime_binder_done(struct runtime_binder *binder);
 
-/* Has a file asked that has got its slot; `fd` stays the caller's. */
+/* Asks whether a file is a runtime. The file must have its slot; `fd` stays the caller's. */
 void runtime_binder_add_file(struct runtime_binder *binder, const struct process *process,
 			     struct mapped_file *file, int fd);
 
 /* Call it before a file is freed. */
 void runtime_binder_remove_file(struct runtime_binder *binder, const struct mapped_file *file);
 
-/* Call it before a process is bound whose files have their slots: its list of mappings gets what is
- * known of its runtimes. */
+/* Puts the known descriptors of a process into its list of mappings. Call it before the process is
+ * bound, when its files have their slots. */
 void runtime_binder_bind(struct runtime_binder *binder, struct process *process, uint64_t now_ns);
 
 /* Looks for answers. Calls `rebind` for processes whose lists of mappings have changed. */

@@ -43,7 +43,7 @@ struct mapping_list {
 	uint64_t version; /* of the contents: each state of each list has another one */
 	bool is_changed; /* since it was put into the arena; the unwind tables clear it */
 	bool is_partial; /* set by the consumer: some of its files are still to be opened */
-	/* Owned; what unwinders need to know of the runtimes in it; NULL: nothing. */
+	/* Owned; the descriptors of its runtimes, for unwinders; NULL: none. */
 	struct runtime_descriptor *runtimes;
 	size_t nr_runtimes; /* at most RUNTIME_MAX_OF_PROCESS */
 	struct mapping_table_place table;

@@ -16,9 +16,9 @@
 /* A large program has some ten thousand places that are sampled. */
 #define FRAME_NAMES_MAX 32768
 
-/* A frame without a name is read again when it occurs this much later, but not for ever. Its
- * function may live for a moment only and come back at the same place, as one that is compiled
- * whenever it is called. */
+/* A frame without a name is read again when it occurs this much later, a limited number of times.
+ * A function that is compiled whenever it is called lives for a moment only, and may come back at
+ * the same address. */
 #define FRAME_NAMES_RETRY_NS (UINT64_C(100) * 1000000)
 #define FRAME_NAMES_MAX_TRIES 30
 

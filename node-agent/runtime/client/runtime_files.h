@@ -73,7 +73,8 @@ void runtime_known_file_unref(struct runtime_known_file *file);
 void runtime_files_take(struct runtime_files *files, struct runtime_known_file *file);
 void runtime_files_put_back(struct runtime_files *files, struct runtime_known_file *file);
 
-/* Sets the answer, and closes the file. NULL: it is no runtime. Without memory it is none. */
+/* Sets the answer (NULL: it is no runtime), and closes the file. Without memory for the answer, the
+ * file counts as no runtime. */
 void runtime_files_settle(struct runtime_known_file *file,
 			  const struct runtime_file_answer *answer);
 

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define CHORES_NS NSEC_PER_SEC
-#define CHECK_NS (10 * NSEC_PER_SEC) /* of whether a process still lives */
+#define CHECK_NS (10 * NSEC_PER_SEC) /* between two checks whether a process lives */
 #define CLOSE_NS (10 * NSEC_PER_SEC) /* without a sample; then its memory is closed */
 #define HEARTBEAT_MAX_NS (60 * NSEC_PER_SEC)
 #define START_PAUSE_NS (10 * NSEC_PER_MSEC) /* after a worker could not be started */
@@ -275,7 +275,7 @@ static void do_chores(struct runtime_thread *thread, uint64_t now_ns)
 			tidy_process(thread, registry->processes.slots[i], now_ns);
 }
 
-/* Returns how often the thread was woken. What comes after this call wakes it again. */
+/* Returns how often the thread was woken. Work that is added after this call wakes it again. */
 static uint64_t count_wakes(struct runtime_thread *thread)
 {
 	eventfd_t nr_events;
@@ -285,7 +285,7 @@ static uint64_t count_wakes(struct runtime_thread *thread)
 	return thread->registry->nr_wakes;
 }
 
-/* Tells those who wait that nothing is left that they wait for. */
+/* Wakes the threads in runtimes_wait() if no more names will come soon. */
 static void become_idle(struct runtime_thread *thread, uint64_t nr_wakes)
 {
 	struct runtime_registry *registry = thread->registry;

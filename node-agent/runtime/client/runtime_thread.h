@@ -21,14 +21,14 @@
 #define RUNTIME_REQUEST_NS (UINT64_C(10) * 1000000000)
 #define RUNTIME_REQUEST_CPU_S 5
 
-/* A runtime that is starting is inspected again after the first of these times, and that often;
- * then after twice that time and so on. HotSpot has its code heaps a tenth of a second after its
- * start. */
+/* A runtime that is starting is inspected again after RUNTIME_INSPECT_MIN_NS, for the first
+ * RUNTIME_INSPECT_NR_MIN times. From then on, the time doubles up to RUNTIME_INSPECT_MAX_NS.
+ * HotSpot has its code heaps a tenth of a second after its start. */
 #define RUNTIME_INSPECT_MIN_NS (UINT64_C(20) * 1000000)
 #define RUNTIME_INSPECT_NR_MIN 15
 #define RUNTIME_INSPECT_MAX_NS (UINT64_C(2000) * 1000000)
 
-/* A runtime whose memory could not be read that often is not inspected any more. */
+/* A runtime is not inspected any more if its memory could not be read this many times. */
 #define RUNTIME_INSPECT_MAX_FAILURES 8
 
 struct runtime_thread;
