@@ -46,6 +46,7 @@ class Case:
     goals: dict = field(default_factory=dict)
     oldest: tuple = ()      # the first version that can run it
     options: tuple = ()     # of the runtime
+    package: str = ""       # of PyPI, that the load needs
 
     def floors(self):
         return {**FLOORS, **self.least}
@@ -83,6 +84,10 @@ CASES = {
         python("gil", "1", program="gil.py"),
         python("gil threads", "3", program="gil.py"),
         python("lines", program="lines.py"),
+        # While greenlet switches, the stack is that of neither.
+        python("greenlets", program="greenlets.py", package="greenlet", least={"rooted": 96, "chain": 96}),
+        # Up to 3.11, a thread's key has the state of the interpreter that it was in first.
+        python("interpreters", "calls", program="interpreters.py", oldest=(3, 12)),
     ),
     "v8": (
         script("calls", "calls", least=V8),

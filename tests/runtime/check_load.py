@@ -27,6 +27,7 @@ for folder in ("e2e/local", "e2e/symbols", "tests/conformance"):
 
 # pylint: disable=wrong-import-position
 import cases
+import fetch
 import host
 import judge
 import recorder
@@ -48,7 +49,8 @@ class Load:
         self.directory = f"{scene.outside}/told"
         shutil.rmtree(self.directory, ignore_errors=True)
         os.mkdir(self.directory)
-        environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1", **dict(scene.runtime.environment))
+        environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1", PYTHONPATH=f"{scene.inside}/{case.package}",
+                           **dict(scene.runtime.environment))
         self.process = host.Process(case.name, scene.command(case, "told"), f"{scene.outside}/log",
                                     start_new_session=True, env=environment)
         try:
@@ -159,6 +161,25 @@ def version_of(runtime):
     return tuple(int(part) for part in number.split(".")[:2] if part.isdigit())
 
 
+def install_package(scene, package, version):
+    """Puts a package of PyPI for that version of Python into the scene. Raises host.Skip if there is none."""
+    number = ".".join(map(str, version))
+    directory = fetch.installed(f"{package}-{number}", sys.executable, "-m", "pip", "install", "--quiet", "--no-deps",
+                                "--only-binary=:all:", "--implementation", "cp", "--python-version", number, package,
+                                "--target")
+    shutil.copytree(directory, f"{scene.outside}/{package}", dirs_exist_ok=True)
+
+
+def check_case_of_version(options, scene, case, version):
+    try:
+        if case.package:
+            install_package(scene, case.package, version)
+    except host.Skip as skip:
+        print(f"SKIP {scene.runtime.name}, {case.name}: {skip}", flush=True)
+        return []
+    return check_case(options, scene, case)
+
+
 def check_runtime(options, runtime):
     """Runs the cases that this version can run."""
     version = version_of(runtime)
@@ -167,7 +188,7 @@ def check_runtime(options, runtime):
     try:
         for case in cases.CASES[runtime.kind]:
             if version >= case.oldest and (not options.case or case.name in options.case):
-                faults += check_case(options, scene, case)
+                faults += check_case_of_version(options, scene, case, version)
     finally:
         scene.close()
     return faults

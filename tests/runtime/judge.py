@@ -20,7 +20,7 @@ HIDDEN = re.compile(r"\$\$Lambda|LambdaForm|^java\.lang\.invoke\.|^jdk\.internal
 # A virtual thread whose other frames are not on the stack.
 CONTINUATION = "[continuation]"
 ANONYMOUS = re.compile(r"[(<\[]?anonymous[)>\]]?$")
-LOADS = ("load.py", "gil.py", "lines.py", "far.py", "load.js", "fib.js", "Load.java", "VT.java")
+LOADS = ("load.py", "gil.py", "lines.py", "far.py", "greenlets.py", "load.js", "fib.js", "Load.java", "VT.java")
 SOURCES = (".py", ".js", ".mjs", ".cjs", ".java", "<string>")
 INTERNAL = ("<frozen ", "node:", "internal/")
 
