@@ -16,6 +16,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -83,6 +84,23 @@ def python_starts(burner, _directory):
         burner.run(PYTHON, f"{LOADS}/burn.py", "0.6")
 
 
+def library_of_python():
+    directory, architecture, name = sysconfig.get_config_vars("LIBDIR", "MULTIARCH", "INSTSONAME")
+    for path in (f"{directory}/{name}", f"/usr/lib/{architecture}/{name}"):
+        if name.startswith("libpython") and os.path.exists(path):
+            return path
+    raise host.Skip("there is no libpython to load")
+
+
+def embedded_starts(burner, directory):
+    """A libpython that a process loads when it is known already, and starts twice."""
+    host.require("cc")
+    library, program = library_of_python(), f"{directory}/embedded"
+    host.run("cc", "-O1", "-o", program, f"{LOADS}/embedded.c", "-ldl")
+    for _ in range(20):
+        burner.run(program, library, f"{LOADS}/burn.py", "0.6")
+
+
 def node_starts(burner, _directory):
     host.require("node")
     for _ in range(50):
@@ -101,6 +119,7 @@ CASES = {
     "short-lived": (short_lived, 90, 0),
     "many-files": (many_files, 80, 90),
     "python-starts": (python_starts, 80, 98),
+    "embedded-starts": (embedded_starts, 60, 50),
     "node-starts": (node_starts, 60, 100),
     "java-starts": (java_starts, 60, 100),
 }
