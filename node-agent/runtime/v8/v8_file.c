@@ -16,6 +16,7 @@
 #define MAX_CONSTANT UINT16_MAX /* a larger number is no offset and no type */
 #define FIRST_MAJOR_SHIFTED 14 /* 14.6 was tried, and 13.6 */
 #define LAST_MAJOR_WITH_RECEIVER 9
+#define FIRST_MAGLEV (13U << 24 | 6U << 16) /* whose deoptimization data are known */
 #define MAJOR_SHIFT 24
 #define VERSION_SYMBOL(part) "_ZN2v88internal7Version6" part "_E"
 
@@ -176,6 +177,9 @@ int v8_file_read(struct elf_exports *exports, struct runtime_file *ret_file)
 						     : V8_DISTANCES_SIGNED;
 	file.values[V8_SCOPE_HAS_RECEIVER] = file.version >> MAJOR_SHIFT <=
 					     LAST_MAJOR_WITH_RECEIVER;
+	/* The kind is the next one. */
+	if (file.version >= FIRST_MAGLEV)
+		file.values[V8_CODE_KIND_MAGLEV] = file.values[V8_CODE_KIND_BASELINE] + 1;
 	if (r == 0)
 		r = v8_bytecodes_read(exports, &file);
 	if (r == 0)

@@ -3,6 +3,7 @@
 
 #include "bpf/shared/runtime.h"
 #include "runtime/v8/v8_code.h"
+#include "runtime/v8/v8_deopt.h"
 #include "runtime/v8/v8_function.h"
 #include "runtime/v8/v8_values.h"
 
@@ -51,6 +52,28 @@ static int add_inlined(const struct v8_heap *heap, const struct v8_code *code, u
 	return add_line(heap, outermost, position.offset, writer);
 }
 
+/* Names the functions at a call by the deoptimization data. */
+static int name_call(const struct v8_heap *heap, const struct v8_code *code, const uint64_t *words,
+		     struct frame_writer *writer)
+{
+	struct v8_deopt_frame frames[V8_DEOPT_MAX_FRAMES];
+
+	int nr = v8_deopt_read(heap, code, words[CODE_ADDRESS], frames);
+	if (nr < 0)
+		return nr;
+	if (frames[0].shared != words[CODE_SHARED])
+		return -ENOENT;
+	for (int i = nr - 1; i >= 0; i--) {
+		int r = add_line(heap, frames[i].shared, frames[i].position, writer);
+
+		if (r < 0) {
+			frame_writer_drop(writer);
+			return r;
+		}
+	}
+	return 0;
+}
+
 static int name_optimized(const struct v8_heap *heap, const struct v8_code *code,
 			  const uint64_t *words, struct frame_writer *writer)
 {
@@ -75,8 +98,11 @@ static int name_code(const struct v8_heap *heap, const uint64_t *words, struct f
 	struct v8_code code = { 0 };
 
 	int r = v8_code_find(heap, words[CODE_ADDRESS], &code);
-	if (r == 0)
-		r = name_optimized(heap, &code, words, writer);
+	if (r == 0) {
+		r = name_call(heap, &code, words, writer);
+		if (r == -ENOENT || r == -EFAULT)
+			r = name_optimized(heap, &code, words, writer);
+	}
 	if (r != -ENOENT && r != -EFAULT)
 		return r;
 	if (v8_function_bytecode(heap, words[CODE_SHARED], &bytecode) < 0 ||

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/v8/v8_positions.h"
 
-#include <stdbool.h>
+#include "runtime/v8/v8_numbers.h"
 
-#define NUMBER_BITS 7
-#define MORE_BIT 0x80
-#define MAX_SHIFT 63
+#include <stdbool.h>
 
 #define DISTANCE_SHIFT 2
 #define FUNCTION_ENTRY (-1) /* the offset from which the first entry counts */
@@ -22,34 +20,12 @@
 #define SIZE_MASK 15
 #define WIDER_SHIFT 4
 
-struct reader {
-	const uint8_t *bytes;
-	size_t left;
-};
-
-static bool read_number(struct reader *reader, uint64_t *ret_number)
-{
-	uint64_t number = 0;
-
-	for (int shift = 0; shift <= MAX_SHIFT && reader->left > 0; shift += NUMBER_BITS) {
-		uint8_t byte = *reader->bytes++;
-
-		reader->left--;
-		number |= (uint64_t)(byte & (MORE_BIT - 1)) << shift;
-		if (!(byte & MORE_BIT)) {
-			*ret_number = number;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* The sign is the lowest bit. */
-static bool read_signed(struct reader *reader, uint64_t *ret_number)
+/* The sign is the lowest bit; a negative number is the complement of the rest. */
+static bool read_signed(struct v8_numbers *numbers, uint64_t *ret_number)
 {
 	uint64_t number;
 
-	if (!read_number(reader, &number))
+	if (!v8_numbers_next(numbers, &number))
 		return false;
 	*ret_number = number >> 1 ^ (0 - (number & 1));
 	return true;
@@ -63,18 +39,18 @@ struct v8_position v8_position_of(uint64_t raw)
 	};
 }
 
-static bool read_distance(struct reader *reader, enum v8_distances distances,
+static bool read_distance(struct v8_numbers *numbers, enum v8_distances distances,
 			  uint64_t *ret_distance)
 {
 	uint64_t number;
 
 	if (distances == V8_DISTANCES_SHIFTED) {
-		if (!read_number(reader, &number))
+		if (!v8_numbers_next(numbers, &number))
 			return false;
 		*ret_distance = number >> DISTANCE_SHIFT;
 		return true;
 	}
-	if (!read_signed(reader, &number))
+	if (!read_signed(numbers, &number))
 		return false;
 	*ret_distance = number >> 63 ? ~number : number;
 	return true;
@@ -83,12 +59,12 @@ static bool read_distance(struct reader *reader, enum v8_distances distances,
 struct v8_position v8_positions_find(const uint8_t *table, size_t len, enum v8_distances distances,
 				     uint32_t offset)
 {
-	struct reader reader = { table, len };
+	struct v8_numbers numbers = { table, len };
 	struct v8_position found = { -1, -1 };
 	int64_t start = FUNCTION_ENTRY;
 	uint64_t raw = 0, distance, step;
 
-	while (read_distance(&reader, distances, &distance) && read_signed(&reader, &step)) {
+	while (read_distance(&numbers, distances, &distance) && read_signed(&numbers, &step)) {
 		start = (int64_t)((uint64_t)start + distance);
 		raw += step;
 		if (start > (int64_t)offset)
@@ -122,14 +98,14 @@ static size_t bytecode_size(const struct v8_bytecodes *bytecodes, size_t at)
 int32_t v8_bytecode_offset_find(const uint8_t *table, size_t len,
 				const struct v8_bytecodes *bytecodes, uint32_t pc_offset)
 {
-	struct reader reader = { table, len };
+	struct v8_numbers numbers = { table, len };
 	uint64_t end, number;
 	int32_t found = -1;
 	size_t next = 0;
 
-	if (!read_number(&reader, &end))
+	if (!v8_numbers_next(&numbers, &end))
 		return -1;
-	while (end < pc_offset && next < bytecodes->len && read_number(&reader, &number)) {
+	while (end < pc_offset && next < bytecodes->len && v8_numbers_next(&numbers, &number)) {
 		size_t size = bytecode_size(bytecodes, next);
 
 		if (size == 0)

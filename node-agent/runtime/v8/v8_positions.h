@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decodes V8's tables of source positions and of bytecode offsets: numbers of variable length, 7
- * bits a byte, the lowest first. Sources: V8's src/codegen/source-position-table.cc,
- * src/codegen/source-position.h, src/baseline/bytecode-offset-iterator.h. */
+/* Decodes V8's tables of source positions and of bytecode offsets. Sources: V8's
+ * src/codegen/source-position-table.cc, src/codegen/source-position.h,
+ * src/baseline/bytecode-offset-iterator.h. */
 #ifndef RUNTIME_V8_V8_POSITIONS_H
 #define RUNTIME_V8_V8_POSITIONS_H
 

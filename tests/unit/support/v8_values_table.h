@@ -63,6 +63,7 @@ static inline void v8_values_of(enum v8_memory_layout layout, uint64_t *values)
 	if (layout == V8_MEMORY_12)
 		return;
 	values[V8_TYPE_WRAPPER] = 0x107;
+	values[V8_CODE_KIND_MAGLEV] = 12;
 	values[V8_SCOPE_VARIABLES] = 5;
 	values[V8_SHARED_NAME] = 24;
 	values[V8_SHARED_SCRIPT] = 40;

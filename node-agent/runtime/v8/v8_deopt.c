@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/v8/v8_deopt.h"
+
+#include "base/cleanup.h"
+#include "runtime/v8/v8_safepoints.h"
+#include "runtime/v8/v8_translation.h"
+#include "runtime/v8/v8_values.h"
+
+#define MAX_TRANSLATION_BYTES (1 << 20)
+
+/* Indexes in DeoptimizationData. The first ones precede the literals; from the table of inlined
+ * functions to the entries are three numbers. */
+#define INDEX_TRANSLATION 0
+#define BYTECODES_BEFORE_LITERALS 1
+#define INLINING_TO_ENTRIES 4
+#define ENTRY_WORDS 3
+#define ENTRY_TRANSLATION 1
+
+/* Returns the index of the deoptimization data of a call. */
+static int find_index(const struct v8_heap *heap, const struct v8_code *code, uint64_t address)
+{
+	_cleanup_(strbuf_done) struct strbuf table = strbuf_with_max(V8_SAFEPOINTS_MAX_BYTES);
+	uint8_t head[V8_SAFEPOINTS_HEAD_BYTES];
+	uint32_t code_bytes;
+	char *to;
+
+	int r = v8_heap_u32(heap, code->object, heap->values[V8_CODE_SIZE], &code_bytes);
+	if (r == 0)
+		r = process_memory_read(heap->memory, code->start + code_bytes, head, sizeof(head));
+	if (r < 0)
+		return r;
+	size_t size = v8_safepoints_size(head);
+	if (size == 0)
+		return -ENOENT;
+	to = strbuf_extend(&table, size);
+	if (!to)
+		return strbuf_error(&table);
+	r = process_memory_read(heap->memory, code->start + code_bytes, to, size);
+	if (r < 0)
+		return r;
+	r = v8_safepoints_find((const uint8_t *)to, size, (uint32_t)(address - code->start));
+	return r < 0 ? -ENOENT : r;
+}
+
+/* Reads the translation of an entry. */
+static int read_translation(const struct v8_heap *heap, uint64_t deopt, uint64_t index,
+			    struct v8_translated *frames)
+{
+	_cleanup_(strbuf_done) struct strbuf bytes = strbuf_with_max(MAX_TRANSLATION_BYTES);
+	uint64_t entry = heap->values[V8_DEOPT_INLINING] + INLINING_TO_ENTRIES +
+			 index * ENTRY_WORDS;
+	uint64_t translation, start;
+
+	int r = v8_heap_element(heap, deopt, entry + ENTRY_TRANSLATION, &start);
+	if (r == 0)
+		r = v8_heap_element(heap, deopt, INDEX_TRANSLATION, &translation);
+	if (r == 0)
+		r = v8_heap_bytes(heap, translation, &bytes);
+	if (r < 0)
+		return r;
+	if (!v8_is_smi(start) || v8_smi(start) < 0)
+		return -ENOENT;
+	return v8_translation_read((const uint8_t *)strbuf_str(&bytes), bytes.len,
+				   (size_t)v8_smi(start), frames, V8_DEOPT_MAX_FRAMES);
+}
+
+/* Reads an element of an array that is itself an element of the deoptimization data. */
+static int read_literal(const struct v8_heap *heap, uint64_t deopt, uint64_t array, int32_t index,
+			uint64_t *ret)
+{
+	uint64_t literals;
+
+	if (index < 0)
+		return -ENOENT;
+	int r = v8_heap_element(heap, deopt, array, &literals);
+	return r < 0 ? r : v8_heap_element(heap, literals, (uint64_t)index, ret);
+}
+
+static int read_frame(const struct v8_heap *heap, uint64_t deopt,
+		      const struct v8_translated *translated, struct v8_deopt_frame *ret_frame)
+{
+	uint64_t literals = heap->values[V8_DEOPT_LITERALS], bytecode;
+	struct v8_deopt_frame frame = { .position = -1 };
+
+	int r = read_literal(heap, deopt, literals, translated->shared, &frame.shared);
+	if (r == 0)
+		r = read_literal(heap, deopt, literals - BYTECODES_BEFORE_LITERALS,
+				 translated->bytecode, &bytecode);
+	if (r < 0)
+		return r;
+	if (!v8_heap_is(heap, frame.shared, heap->values[V8_TYPE_SHARED]) ||
+	    !v8_heap_is(heap, bytecode, heap->values[V8_TYPE_BYTECODE]))
+		return -ENOENT;
+	if (translated->bytecode_offset >= 0)
+		frame.position = v8_bytecode_position(heap, bytecode,
+						      (uint32_t)translated->bytecode_offset);
+	*ret_frame = frame;
+	return 0;
+}
+
+int v8_deopt_read(const struct v8_heap *heap, const struct v8_code *code, uint64_t address,
+		  struct v8_deopt_frame *frames)
+{
+	struct v8_translated translated[V8_DEOPT_MAX_FRAMES];
+	uint64_t deopt;
+
+	if (heap->values[V8_CODE_KIND_MAGLEV] == 0 ||
+	    code->kind != heap->values[V8_CODE_KIND_MAGLEV])
+		return -ENOENT;
+	int index = find_index(heap, code, address);
+	if (index < 0)
+		return index;
+	int r = v8_heap_word(heap, code->object, heap->values[V8_CODE_DEOPT], &deopt);
+	int nr = r < 0 ? r : read_translation(heap, deopt, (uint64_t)index, translated);
+	for (int i = 0; i < nr; i++) {
+		r = read_frame(heap, deopt, &translated[i], &frames[i]);
+		if (r < 0)
+			return r;
+	}
+	return nr;
+}
