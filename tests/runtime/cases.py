@@ -17,6 +17,17 @@ GOALS = {
     "v8": {"rooted": 99, "chain": 99, "lines": 99, "named": 99},
     "hotspot": {"rooted": 99.5, "chain": 99, "lines": 99, "named": 99},
 }
+# By the first number of the version.
+LOWER = {
+    ("v8", "16"): {"chain": 0, "lines": 0, "complete": 0},
+    ("v8", "24"): {"lines": 75},
+    ("v8", "26"): {"lines": 75},
+    ("hotspot", "1"): {"chain": 90},
+}
+# Of code in assembly that stands in the program without call frame information.
+GIL = {"rooted": 97, "chain": 97}
+GIL_GOALS = {"rooted": 99, "chain": 99}
+NO_NAMES = {"lines": 0, "named": 0}
 # Code that V8 has replaced, or is just making, has no name.
 V8 = {"rooted": 97, "chain": 95, "named": 97}
 
@@ -47,9 +58,10 @@ class Case:
     oldest: tuple = ()      # the first version that can run it
     options: tuple = ()     # of the runtime
     package: str = ""       # of PyPI, that the load needs
+    is_native: bool = False     # the threads run no code of the load, but the runtime's own
 
-    def floors(self):
-        return {**FLOORS, **self.least}
+    def floors(self, kind, version):
+        return {**FLOORS, **self.least, **LOWER.get((kind, version.lstrip("v").split(".")[0]), {})}
 
     def goals_of(self, kind):
         return {**GOALS[kind], **self.goals}
@@ -77,12 +89,14 @@ CASES = {
         python("deep 400", "deep", "400", oldest=(3, 11)),
         python("deep 1000", "deep", "1000", oldest=(3, 11)),
         python("alternate 60", "alternate", "60"),
+        # More frames than a stack has, so that the outermost ones are missing.
+        python("alternate 300", "alternate", "300", least={"rooted": 0, "complete": 0}, goals={"rooted": 0}),
         python("unicode", "unicode"),
         python("tasks", "tasks"),
         # Most of its code is gone before it can be read: such a frame is "[python]".
         python("texts", "texts", least={"chain": 0, "complete": 0, "named": 80}),
-        python("gil", "1", program="gil.py"),
-        python("gil threads", "3", program="gil.py"),
+        python("gil", "1", program="gil.py", least=GIL, goals=GIL_GOALS),
+        python("gil threads", "3", program="gil.py", least=GIL, goals=GIL_GOALS),
         python("lines", program="lines.py"),
         # While greenlet switches, the stack is that of neither.
         python("greenlets", program="greenlets.py", package="greenlet", least={"rooted": 96, "chain": 96}),
@@ -92,6 +106,8 @@ CASES = {
     "v8": (
         script("calls", "calls", least=V8),
         script("deep 400", "deep", "400", least=V8),
+        # With Node's own frames, more than a stack has.
+        script("deep 1000", "deep", "1000", least={**V8, "rooted": 0}, goals={"rooted": 0}),
         script("workers", "workers", least=V8),
         # The event loop and the garbage collector run between tasks.
         script("async", "async", least={**V8, "rooted": 85, "chain": 85}),
@@ -100,12 +116,15 @@ CASES = {
     "hotspot": (
         java("calls"),
         java("deep 400", "400"),
+        java("deep 1000", "1000"),
         java("calls, interpreted", options=("-Xint",)),
         java("calls, C1", options=("-XX:TieredStopAtLevel=1",)),
         # Without polls in its loops.
         java("calls, serial GC", options=("-XX:+UseSerialGC",)),
         java("virtual threads", program="VT", threads=("ForkJoi",),
              least={"rooted": 96, "chain": 96}, oldest=(21,)),
+        java("collector, compilers", "-1", threads=("GC ", "VM Thread", "C1 ", "C2 "), is_native=True, least=NO_NAMES,
+             goals=NO_NAMES, options=("-XX:+UseParallelGC",)),
     ),
 }
 

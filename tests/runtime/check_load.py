@@ -120,6 +120,9 @@ class Row:
         self.nr_samples, self.shares = verdict.counts["samples"], verdict.shares()
         self.short = judge.shortages(verdict, case.goals_of(runtime.kind))
 
+    def wants(self, column):
+        return self.case.goals_of(self.runtime.kind)[column] > 0
+
     def goal(self):
         return ", ".join(f"{key} short by {amount:.2f}" for key, amount in self.short.items()) or "met"
 
@@ -136,11 +139,15 @@ def check_case(options, scene, case):
         samples = record(options.binary, load, options.hz, options.seconds, path)
     finally:
         load.stop()
-    verdict = judge.judge(judged_samples(samples, scene.runtime, case), truth, scene.runtime.kind)
+    judged = judged_samples(samples, scene.runtime, case)
+    if case.is_native:
+        verdict = judge.judge_native(judged, scene.runtime.kind)
+    else:
+        verdict = judge.judge(judged, truth, scene.runtime.kind)
     row = Row(scene.runtime, version, case, verdict)
     options.rows.append(row)
     print(row, flush=True)
-    faults = judge.faults(verdict, case.floors())
+    faults = judge.faults(verdict, case.floors(scene.runtime.kind, version))
     if verdict.early() > MAX_EARLY:
         faults.append(f"{verdict.early():.1f} % of the samples came before the tables")
     if verdict.counts["samples"] < MIN_SAMPLES:

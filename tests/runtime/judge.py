@@ -181,6 +181,7 @@ class Verdict:
         self.counts = collections.Counter()
         self.roots = collections.Counter()
         self.faulty = collections.Counter()
+        self.matches = {}   # of stacks that were judged: many samples have the same
 
     def share(self, part, whole):
         return 100 * self.counts[part] / self.counts[whole] if self.counts[whole] else 0.0
@@ -194,6 +195,12 @@ class Verdict:
         """The share of samples before all tables were there; the others are judged."""
         return self.share("early", "all")
 
+    def follow(self, truth, frames, runtime, is_cut):
+        key = (tuple(frames), is_cut)
+        if key not in self.matches:
+            self.matches[key] = follow(truth, frames, runtime, is_cut)
+        return self.matches[key]
+
     def add(self, sample, truth, runtime):
         frames, stop = frames_of(sample, runtime), stop_of(sample)
         self.counts["all"] += sample.count
@@ -201,7 +208,7 @@ class Verdict:
             self.counts["early"] += sample.count
             return
         is_virtual = any(map(is_continuation, sample.locations))
-        match = follow(truth, frames, runtime, is_virtual or TOO_DEEP in stop)
+        match = self.follow(truth, frames, runtime, is_virtual or TOO_DEEP in stop)
         named = sum(not is_nameless(frame) for frame in frames)
         is_rooted = match.nr_frames > 0 and (not stop or is_virtual)
         for key, value in (("samples", 1), ("rooted", is_rooted), ("right", match.is_right),
@@ -212,6 +219,20 @@ class Verdict:
         if not match.is_right or match.nr_wrong_lines or not is_rooted:
             self.faulty[describe(frames, match, stop)] += sample.count
 
+    def add_native(self, sample, runtime):
+        """Of a thread that has no frames of the runtime."""
+        stop = stop_of(sample)
+        self.counts["all"] += sample.count
+        if stop in NOT_YET:
+            self.counts["early"] += sample.count
+            return
+        frames = frames_of(sample, runtime)
+        for key, value in (("samples", 1), ("rooted", not stop), ("right", not frames), ("complete", not frames)):
+            self.counts[key] += value * sample.count
+        self.roots[stop or sample.locations[-1].lines[0].name] += sample.count
+        if frames or stop:
+            self.faulty[describe(frames, Match(), stop)] += sample.count
+
 
 def describe(frames, match, stop):
     shown = [f"{frame.name}:{frame.line}" for frame in frames]
@@ -219,6 +240,13 @@ def describe(frames, match, stop):
         shown = shown[:12] + ["..."] + shown[-12:]
     return (f"{match.nr_frames} of {len(frames)} frames follow, {match.nr_wrong_lines} wrong lines, "
             f"{stop or 'rooted'}: {' > '.join(shown)}")
+
+
+def judge_native(samples, runtime):
+    verdict = Verdict()
+    for sample in samples:
+        verdict.add_native(sample, runtime)
+    return verdict
 
 
 def judge(samples, truth, runtime):

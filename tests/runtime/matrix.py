@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Runs check_load.py's cases with all versions of versions.py that can be had, and prints one table. Below it is the
-same in Markdown, with a row for each version: the smallest shares of all its loads, and which loads miss a goal.
+same in Markdown, with a row for each version: the smallest shares of its loads that have such a goal, and which loads
+miss one.
 
     matrix.py path/to/flamelet [KIND | WORD-OF-NAME]... [--case NAME]... [--hz HZ] [--seconds CPU]
 
@@ -41,7 +42,8 @@ def check_version(options, version):
 
 def summary(rows):
     """The line of a version."""
-    smallest = " | ".join(f"{min(row.shares[column] for row in rows):.1f}" for column in COLUMNS)
+    smallest = " | ".join(f"{min((row.shares[column] for row in rows if row.wants(column)), default=0):.1f}"
+                          for column in COLUMNS)
     missed = "; ".join(f"{row.case.name}: {row.goal()}" for row in rows if row.short)
     return (f"| {rows[0].runtime.name} | {rows[0].version.lstrip('v')} | {len(rows)} | {sum(row.nr_samples for row in rows)}"
             f" | {smallest} | {missed or 'met'} |")

@@ -109,6 +109,20 @@ STACKS = (
 )
 
 
+# What it is, the sample, the columns that are below 100 %.
+NATIVE_STACKS = (
+    ("a collector's stack", (START, native("GCTask::do_it")), ""),
+    ("one with a frame of the runtime", (START, frame("Load.main", "Load.java", 8)), "chain complete"),
+    ("one that ends early", (stop("[no frame pointer]"), native("GCTask::do_it")), "rooted"),
+)
+
+
+def check_native(what, locations, expected):
+    shares = judge.judge_native([sample(*locations)], "hotspot").shares()
+    low = sorted(key for key in ("rooted", "chain", "complete") if shares[key] < 100)
+    return [] if low == sorted(expected.split()) else [f"{what}: {low} are low, not {expected.split()}"]
+
+
 def check(what, truth, runtime, locations, expected):
     verdict = judge.judge([sample(*locations)], truth, runtime)
     low = sorted(key for key, share in verdict.shares().items() if share < ALL[key])
@@ -120,9 +134,10 @@ def check(what, truth, runtime, locations, expected):
 
 def main():
     faults = [fault for stack in STACKS for fault in check(*stack)]
+    faults += [fault for stack in NATIVE_STACKS for fault in check_native(*stack)]
     for fault in faults:
         print(f"FAIL: {fault}")
-    print(f"{len(STACKS)} stacks, {len(faults)} faults")
+    print(f"{len(STACKS) + len(NATIVE_STACKS)} stacks, {len(faults)} faults")
     return 1 if faults else 0
 
 

@@ -7,7 +7,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 
-/** A load whose stacks are known: Load DIRECTORY [DEPTH]. */
+/** A load whose stacks are known: Load DIRECTORY [DEPTH]. With a negative depth, it makes garbage. */
 public final class Load {
 	private static final int ROUNDS = 20000;
 	private static final int NR_THREADS = 2;
@@ -161,9 +161,23 @@ public final class Load {
 		return total + recurse(10);
 	}
 
+	/** Keeps some of what it makes, so that the collector has to copy it. */
+	static int churn() {
+		Object[] kept = new Object[4096];
+		for (int i = 0; i < 1000000; i++)
+			kept[i % kept.length] = new int[i % 64];
+		return kept.length;
+	}
+
+	static int turn(int depth, int turn) {
+		if (depth < 0)
+			return churn();
+		return depth > 0 ? recurse(depth) : calls(turn);
+	}
+
 	static void serve(int depth, CountDownLatch noted) {
 		for (int turn = 0;; turn++) {
-			sink += depth > 0 ? recurse(depth) : calls(turn);
+			sink += turn(depth, turn);
 			if (turn == 0)
 				noted.countDown();
 		}

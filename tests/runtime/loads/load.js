@@ -171,7 +171,29 @@ function tables() {
 	return table.plain() + table.arrow();
 }
 
-const CALLS = [methods, closures, generators, callbacks, exceptions, texts, tables, () => größe(),
+/* One call, six kinds of receivers. */
+const kinds = [Circle.make(1), Shape.make(2), table, {plain: () => work(), grow: () => work()},
+	new (class Ring extends Circle {
+		grow() {
+			return work();
+		}
+	})(3), new (class {
+		grow() {
+			return work();
+		}
+	})()];
+table.grow = function () {
+	return work();
+};
+
+function megamorphic() {
+	let total = 0;
+	for (const kind of kinds)
+		total += kind.grow();
+	return total;
+}
+
+const CALLS = [methods, closures, generators, callbacks, exceptions, texts, tables, megamorphic, () => größe(),
 	() => recurse(10)];
 
 function calls() {
