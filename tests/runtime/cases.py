@@ -19,7 +19,6 @@ GOALS = {
 }
 # By the first number of the version.
 LOWER = {
-    ("v8", "16"): {"chain": 0, "lines": 0, "complete": 0},
     ("v8", "24"): {"lines": 75},
     ("v8", "26"): {"lines": 75},
     ("hotspot", "1"): {"chain": 90},
