@@ -28,8 +28,7 @@
 
 _Static_assert(SEGMENT_ROUNDS *FRAMES_PER_ROUND == PYTHON_SEGMENT_MAX_FRAMES, "all of a segment");
 
-/* Returns what the C library has as the thread pointer of the current task: the address of its own
- * record of the thread. */
+/* Returns the thread pointer of the current task. */
 static __always_inline __u64 thread_pointer(void)
 {
 	const struct task_struct *task = (const struct task_struct *)bpf_get_current_task();
@@ -45,10 +44,10 @@ static __always_inline __u64 thread_pointer(void)
 
 /* Finds the thread state. Returns false if it cannot be read; 0 is no state, as in a thread that
  * never ran Python. */
-static __always_inline bool find_thread_state(const struct cpython_layout *layout, __u64 tp,
+static __always_inline bool find_thread_state(const struct cpython_layout *layout, __u64 self,
 					      __u64 *ret_state)
 {
-	__u64 word = tp;
+	__u64 word = self;
 
 	for (int i = 0; i < CPYTHON_MAX_PLACE; i++) {
 		if (i >= layout->nr_place)
@@ -80,13 +79,13 @@ static __always_inline bool find_first_frame(struct python_chain *chain, __u64 s
 static __always_inline int begin_chain(struct python_chain *chain)
 {
 	const struct cpython_layout *layout = &chain->layout;
-	__u64 tp = thread_pointer(), state, thread = 0;
+	__u64 self = thread_pointer() - layout->block_bytes, state, thread = 0;
 
-	if (!find_thread_state(layout, tp, &state))
+	if (!find_thread_state(layout, self, &state))
 		return PYTHON_UNREADABLE;
 	if (state == 0)
 		return PYTHON_OVER;
-	if (!read_word(state + layout->thread_id, &thread) || thread != tp)
+	if (!read_word(state + layout->thread_id, &thread) || thread != self)
 		return PYTHON_UNREADABLE;
 	return find_first_frame(chain, state) ? PYTHON_FOLLOWED : PYTHON_UNREADABLE;
 }

@@ -41,12 +41,12 @@ struct cpython_layout {
 	__u8 drops_handler;
 	__u8 nr_place; /* 1 to CPYTHON_MAX_PLACE */
 	__u16 cframe; /* PyThreadState.cframe; CPYTHON_NONE */
-	/* The thread state is found from the thread pointer: for each i below nr_place, add
+	/* The thread state is found from what pthread_self() returns: for each i below nr_place, add
 	 * place[i] and load a word from there. */
 	__s32 place[CPYTHON_MAX_PLACE];
 	__u16 frame; /* PyThreadState.frame or .current_frame; in _PyCFrame if there is one */
 	__u16 cframe_previous; /* _PyCFrame.previous */
-	__u16 thread_id; /* PyThreadState.thread_id, which is the thread pointer */
+	__u16 thread_id; /* PyThreadState.thread_id, which pthread_self() returned */
 	__u16 code; /* PyFrameObject.f_code, _PyInterpreterFrame.f_executable */
 	__u16 previous;
 	__u16 instr; /* f_lasti, prev_instr, instr_ptr */
@@ -58,7 +58,10 @@ struct cpython_layout {
 	/* Code of the eval loop, for CPYTHON_CHAIN_BY_CODE: offsets in the file, start and end of
 	 * up to two ranges. */
 	__u32 eval[4];
-	__u8 unused[8];
+	/* The thread pointer less this is what pthread_self() returns: arm64 has the C library's
+	 * record of a thread below it, x86-64 at it (0). */
+	__u32 block_bytes;
+	__u8 unused[4];
 };
 
 _Static_assert(sizeof(struct cpython_layout) == 64, "no hidden padding");

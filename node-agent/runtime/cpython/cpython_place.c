@@ -8,11 +8,12 @@
  * Thread pointers are used as the C libraries of x86-64 use them (ELF Handling For Thread-Local
  * Storage, variant II; glibc: nptl/descr.h, sysdeps/x86_64/nptl/tls.h; musl:
  * src/internal/pthread_impl.h): static blocks are below the thread pointer, and the thread's own
- * block begins there. arm64 is the other way round. */
+ * block begins there. arm64 is the other way round (cpython_block.h). */
 #include "runtime/cpython/cpython_place.h"
 
 #include "base/cleanup.h"
 #include "bpf/shared/cfi.h"
+#include "runtime/cpython/cpython_block.h"
 #include "runtime/cpython/cpython_values.h"
 
 #include <string.h>
@@ -23,7 +24,6 @@
 
 /* Static TLS. Below it, a thread has its stack, so only the blocks are searched. */
 #define MAX_STATIC_BYTES 8192
-#define ARM64_STATIC_START 16
 
 /* glibc: struct pthread.specific_1stblock, 32 keys of 16 bytes with the value second. */
 #define KEYS_START 0x310
@@ -33,8 +33,10 @@
 /* struct pthread.specific, pointers to such tables; the first one is the table above. */
 #define FAR_KEYS_START 0x510
 #define NR_FAR_KEYS 32
-/* arm64: the thread's block is below the thread pointer, its size depends on the version. */
-#define ARM64_BLOCK_BYTES 2048
+/* arm64: the same table is elsewhere in the block, which ends at the thread pointer. Static TLS
+ * begins behind two words. */
+#define ARM64_KEYS_START 0x110
+#define ARM64_HEAD_BYTES 16
 /* musl: struct pthread.tsd, a pointer to a table of values. */
 #define MUSL_KEYS 128
 #define NR_MUSL_KEYS 128
@@ -49,6 +51,7 @@ struct search {
 	const struct cpython_threads *threads; /* borrowed */
 	const struct cpython_thread *thread; /* the searched one; borrowed */
 	uint64_t tls_bytes; /* of CPython's block */
+	uint32_t block_bytes; /* arm64: of the thread's block; 0: not known */
 	bool has_keys; /* CPython keeps the state in a key, else in a thread-local variable */
 	struct cpython_place places[MAX_CANDIDATES];
 	size_t nr;
@@ -202,11 +205,11 @@ static void search_keys(struct search *search)
 static void search_thread_on_arm64(struct search *search)
 {
 	if (search->has_keys)
-		search_near(search, -ARM64_BLOCK_BYTES, ARM64_BLOCK_BYTES, sizeof(uint64_t),
-			    CPYTHON_PLACE_KEY);
-	else
-		search_near(search, ARM64_STATIC_START, MAX_STATIC_BYTES, sizeof(uint64_t),
-			    CPYTHON_PLACE_STATIC_TLS);
+		search_near(search, ARM64_KEYS_START + KEY_VALUE, (size_t)NR_KEYS * KEY_BYTES,
+			    KEY_BYTES, CPYTHON_PLACE_KEY);
+	else if (search->block_bytes != 0)
+		search_near(search, (int32_t)search->block_bytes + ARM64_HEAD_BYTES,
+			    MAX_STATIC_BYTES, sizeof(uint64_t), CPYTHON_PLACE_STATIC_TLS);
 }
 
 static void search_thread(struct search *search)
@@ -286,6 +289,7 @@ int cpython_place_learn(struct process_memory *memory, const struct runtime_file
 		.memory = memory,
 		.threads = threads,
 		.tls_bytes = file->values[CPYTHON_TLS_BYTES],
+		.block_bytes = CFI_IS_ARM64 ? cpython_block_bytes(memory, threads) : 0,
 		.has_keys = file->version < FIRST_WITHOUT_KEYS,
 	};
 	const uint64_t *values = file->values;
@@ -303,8 +307,9 @@ int cpython_place_learn(struct process_memory *memory, const struct runtime_file
 		    (!best || is_better(&search.places[i], best, values)))
 			best = &search.places[i];
 	}
-	if (!best)
+	if (!best || (CFI_IS_ARM64 && search.block_bytes == 0))
 		return -ENOENT;
+	best->block_bytes = search.block_bytes;
 	best->is_only = best->kind == CPYTHON_PLACE_KEY || is_place_of_code(best, values) ||
 			!has_rival(&search, best);
 	*ret_place = *best;

@@ -20,11 +20,13 @@ struct cpython_place {
 	uint8_t kind; /* enum cpython_place_kind */
 	uint8_t nr; /* as cpython_layout.nr_place */
 	int32_t offsets[CPYTHON_MAX_PLACE]; /* as cpython_layout.place */
+	uint32_t block_bytes; /* as cpython_layout.block_bytes */
 	uint32_t nr_threads; /* that have their state there */
 	bool is_only; /* no other place has as many; or it is known which of them is right */
 };
 
-/* Finds the place that has the states of most threads. Errors: -ENOENT no place has any. */
+/* Finds the place that has the states of most threads. Errors: -ENOENT no place has any, or on arm64
+ * the thread pointers are not known. */
 int cpython_place_learn(struct process_memory *memory, const struct runtime_file *file,
 			const struct cpython_threads *threads, struct cpython_place *ret_place)
 	must_check;

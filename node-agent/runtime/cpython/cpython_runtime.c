@@ -109,6 +109,7 @@ static void fill_layout(const uint64_t *values, const struct cpython_place *plac
 		.nr_place = place->nr,
 		.cframe = (uint16_t)values[CPYTHON_OFFSET_THREAD_CFRAME],
 		.place = { place->offsets[0], place->offsets[1], place->offsets[2] },
+		.block_bytes = place->block_bytes,
 		.frame = (uint16_t)values[CPYTHON_OFFSET_CURRENT_FRAME],
 		.cframe_previous = (uint16_t)values[CPYTHON_OFFSET_CFRAME_PREVIOUS],
 		.thread_id = (uint16_t)values[CPYTHON_OFFSET_THREAD_ID],
