@@ -15,9 +15,9 @@
  * Called by unwind_native.bpf.c, on this CPU's scratch record, whose range was looked up. Maps:
  * scratch_of_cpu, arena. Where something does not fit, the step is left to the frame pointer.
  *
- * Sources: V8's src/execution/frame-constants.h, src/builtins/x64/builtins-x64.cc
- * (Generate_JSEntryVariant, Generate_InterpreterEntryTrampoline),
- * src/compiler/backend/x64/code-generator-x64.cc (AssembleReturn). For x86-64 only. */
+ * Sources: V8's src/execution/frame-constants.h, src/builtins/x64/builtins-x64.cc and
+ * arm64/builtins-arm64.cc (Generate_JSEntryVariant, Generate_InterpreterEntryTrampoline), and those of
+ * v8_code_x86.bpf.h, v8_code_arm64.bpf.h. */
 #include "bpf/arch.bpf.h"
 #include "bpf/frames.bpf.h"
 #include "bpf/maps.bpf.h"
@@ -26,35 +26,15 @@
 #include "bpf/unwind.bpf.h"
 #include "bpf/user_memory.bpf.h"
 
-#if CFI_IS_ARM64
-
-__noinline int v8_step(void)
-{
-	return RUNTIME_ELSEWHERE;
-}
-
-#else
-
 /* Words of a frame, from the lowest one that is read on. */
 #define FRAME_BOTTOM 5
 #define SLOT(slot) (FRAME_BOTTOM + (slot))
 enum { FRAME_FP = SLOT(0), FRAME_RETURN = SLOT(1), FRAME_WORDS };
 
-/* Words of a frame by which C++ calls generated code: the registers of C++. */
-enum { ENTRY_RBX, ENTRY_R15, ENTRY_R14, ENTRY_R13, ENTRY_R12, ENTRY_WORDS };
-#define ENTRY_BOTTOM 7
-
-#define ENTRY_REGISTERS                                                                            \
-	(REGISTER_BIT(CFI_RBX) | REGISTER_BIT(CFI_R12) | REGISTER_BIT(CFI_R13) |                   \
-	 REGISTER_BIT(CFI_R14) | REGISTER_BIT(CFI_R15))
-
 /* The interpreter's registers, which hold while it executes a bytecode without a call. */
-#define INTERPRETER_REGISTERS (REGISTER_BIT(CFI_R9) | REGISTER_BIT(CFI_R12))
+#define INTERPRETER_REGISTERS (REGISTER_BIT(OFFSET_REGISTER) | REGISTER_BIT(ARRAY_REGISTER))
 
 #define ARRAY_LENGTH 8 /* FixedArrayBase.length, a small integer */
-
-#define CODE_BEFORE 8 /* bytes of code that are read before the address of the leaf */
-#define CODE_BYTES 40
 
 /* The place of the leaf in its function. */
 enum v8_phase {
@@ -112,89 +92,11 @@ static __always_inline int go_to(struct unwind_state *state, __u64 address, __u6
 	return return_to(state, address, sp, KNOWN_BY_RECORD | known);
 }
 
-/* Goes on at a return address, where the frame pointer is the caller's. */
-static __always_inline int go_by_return_address(struct unwind_state *state)
-{
-	__u64 sp = state->regs[REG_SP], address;
-
-	if (!read_word(sp, &address))
-		return RUNTIME_ELSEWHERE;
-	return go_to(state, address, sp + sizeof(address), state->known & INTERPRETER_REGISTERS);
-}
-
-/* Goes on at a frame record on top of the stack. */
-static __always_inline int go_by_pushed(struct unwind_state *state)
-{
-	__u64 sp = state->regs[REG_SP], record[2];
-	int result;
-
-	if (bpf_probe_read_user(record, sizeof(record), (const void *)sp) < 0)
-		return RUNTIME_ELSEWHERE;
-	result = go_to(state, record[1], sp + sizeof(record), 0);
-	if (result == GOES_ON)
-		state->regs[REG_FP] = record[0];
-	return result;
-}
-
-/* Returns whether bytes of code are push %rbp; mov %rsp, %rbp. */
-static __always_inline bool makes_frame(const __u8 *code)
-{
-	return code[0] == 0x55 && code[1] == 0x48 && code[2] == 0x89 && code[3] == 0xe5;
-}
-
-/* Returns whether the code that makes the frame is still to come. Before it are a few instructions
- * at most, which look whether the code is still valid. (Unrolled, as the next: kernels before 6.12
- * refuse the loops that clang makes of them.) */
-static __always_inline bool is_before_frame(const __u8 *code)
-{
-#pragma unroll
-	for (int i = CODE_BEFORE; i <= CODE_BYTES - 4; i++)
-		if (makes_frame(code + i))
-			return true;
-	return false;
-}
-
-/* Returns the phase in the few instructions behind, which put the function into the frame. */
-static __always_inline bool is_right_behind_frame(const __u8 *code)
-{
-#pragma unroll
-	for (int i = 1; i + 4 <= CODE_BEFORE; i++)
-		if (makes_frame(code + i))
-			return true;
-	return false;
-}
-
-/* Returns whether compiled code has taken its frame down: at a return, or where it finds how many
- * arguments to drop: cmp $x, %rcx; jg; ret $x; pop %r10. */
-static __always_inline bool has_left(const __u8 *code)
-{
-	const __u8 *at = code + CODE_BEFORE;
-
-	if (at[0] == 0xc3 || at[0] == 0xc2)
-		return true;
-	if (at[-1] == 0x5d)
-		return at[0] == 0x48 && (at[1] == 0x83 || at[1] == 0x81 || at[1] == 0x3b);
-	if (at[0] == 0x7f && at[-4] == 0x48 && at[-3] == 0x83)
-		return true;
-	return at[0] == 0x41 && at[1] == 0x5a && at[-3] == 0xc2;
-}
-
-/* Tells where in compiled code the leaf is. */
-static __always_inline enum v8_phase find_phase(const struct unwind_state *state)
-{
-	__u8 code[CODE_BYTES];
-
-	if (state->is_call ||
-	    bpf_probe_read_user(code, sizeof(code), (const void *)(state->ip - CODE_BEFORE)) < 0)
-		return PHASE_FRAME;
-	if (has_left(code))
-		return PHASE_LEFT;
-	if (makes_frame(code + CODE_BEFORE - 1))
-		return PHASE_PUSHED;
-	if (is_before_frame(code))
-		return PHASE_ENTERED;
-	return is_right_behind_frame(code) ? PHASE_UNFILLED : PHASE_FRAME;
-}
+#if CFI_IS_ARM64
+#include "bpf/v8_code_arm64.bpf.h"
+#else
+#include "bpf/v8_code_x86.bpf.h"
+#endif
 
 /* Finds the SharedFunctionInfo of a function, and the check of its tag. */
 static __always_inline bool find_shared(const struct v8_layout *layout, __u64 function,
@@ -228,7 +130,7 @@ static __always_inline void name_code(struct scratch *scratch, const struct v8_l
 }
 
 /* Returns the offset of the bytecode that an interpreted frame executes. The frame has that of its
- * last call; it is in r9 while the leaf executes a bytecode, if r12 still has the array. */
+ * last call; it is in a register while the leaf executes a bytecode, if another one still has the array. */
 static __always_inline __u64 bytecode_offset(const struct unwind_state *state, const __u64 *frame)
 {
 	__u64 array = frame[SLOT(V8_FRAME_BYTECODE_ARRAY)];
@@ -236,10 +138,12 @@ static __always_inline __u64 bytecode_offset(const struct unwind_state *state, c
 	__u64 length;
 
 	if ((state->known & INTERPRETER_REGISTERS) != INTERPRETER_REGISTERS ||
-	    state->regs[CFI_R12] != array ||
+	    state->regs[ARRAY_REGISTER] != array ||
 	    !read_word(array - V8_OBJECT_TAG + ARRAY_LENGTH, &length))
 		return saved;
-	return state->regs[CFI_R9] < 64 + (length >> V8_SMI_SHIFT) ? state->regs[CFI_R9] : saved;
+	return state->regs[OFFSET_REGISTER] < 64 + (length >> V8_SMI_SHIFT)
+		       ? state->regs[OFFSET_REGISTER]
+		       : saved;
 }
 
 /* Gives the frame of the interpreter its words. */
@@ -254,22 +158,6 @@ static __always_inline void name_bytecode(struct scratch *scratch, const struct 
 	    !find_shared(layout, frame[SLOT(V8_FRAME_FUNCTION)], &shared, &check))
 		return;
 	name_frame(scratch, RUNTIME_TAG(RUNTIME_FRAME_V8_BYTECODE, check, offset), shared);
-}
-
-/* Restores the registers of the C++ code that called generated code; returns which. */
-static __always_inline __u32 restore_entry(struct unwind_state *state)
-{
-	__u64 saved[ENTRY_WORDS];
-	__u64 bottom = state->regs[REG_FP] - ENTRY_BOTTOM * sizeof(__u64);
-
-	if (bpf_probe_read_user(saved, sizeof(saved), (const void *)bottom) < 0)
-		return 0;
-	state->regs[CFI_RBX] = saved[ENTRY_RBX];
-	state->regs[CFI_R12] = saved[ENTRY_R12];
-	state->regs[CFI_R13] = saved[ENTRY_R13];
-	state->regs[CFI_R14] = saved[ENTRY_R14];
-	state->regs[CFI_R15] = saved[ENTRY_R15];
-	return ENTRY_REGISTERS;
 }
 
 /* Gives a frame its words, and goes on at its caller. `phase` is PHASE_FRAME or PHASE_UNFILLED. */
@@ -293,7 +181,7 @@ __noinline int v8_step_by_frame(__u32 phase, __u32 is_of_file)
 		return RUNTIME_ELSEWHERE;
 	context = frame[SLOT(V8_FRAME_CONTEXT)];
 	if (phase == PHASE_UNFILLED)
-		name_code(scratch, layout, state->regs[CFI_RDI]);
+		name_code(scratch, layout, state->regs[FUNCTION_REGISTER]);
 	else if (context == V8_MARKER_ENTRY || context == V8_MARKER_CONSTRUCT_ENTRY)
 		known = restore_entry(state);
 	else if (is_object(context) && is_of_file)
@@ -313,10 +201,10 @@ static __always_inline int step_in_code(struct scratch *scratch, const struct v8
 
 	switch (phase) {
 	case PHASE_ENTERED:
-		name_code(scratch, layout, state->regs[CFI_RDI]);
+		name_code(scratch, layout, state->regs[FUNCTION_REGISTER]);
 		return go_by_return_address(state);
 	case PHASE_PUSHED:
-		name_code(scratch, layout, state->regs[CFI_RDI]);
+		name_code(scratch, layout, state->regs[FUNCTION_REGISTER]);
 		return go_by_pushed(state);
 	case PHASE_LEFT:
 		return go_by_return_address(state);
@@ -349,5 +237,3 @@ __noinline int v8_step(void)
 		return step_in_code(scratch, layout);
 	return is_builtin(state, layout) ? step_in_builtin(state) : RUNTIME_ELSEWHERE;
 }
-
-#endif
