@@ -17,10 +17,10 @@
  * frame pointer.
  *
  * Sources: src/hotspot/cpu/x86/frame_x86.hpp, stubGenerator_x86_64.cpp, macroAssembler_x86.cpp
- * (verified_entry), templateInterpreterGenerator_x86.cpp. For x86-64 only. */
+ * (verified_entry), templateInterpreterGenerator_x86.cpp; those for arm64 are in
+ * hotspot_arm64.bpf.h. */
 #include "bpf/arch.bpf.h"
 #include "bpf/frames.bpf.h"
-#include "bpf/hotspot_code.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/runtime.bpf.h"
 #include "bpf/step.bpf.h"
@@ -28,13 +28,12 @@
 #include "bpf/user_memory.bpf.h"
 
 #if CFI_IS_ARM64
-
-__noinline int hotspot_step(void)
-{
-	return RUNTIME_ELSEWHERE;
-}
-
+#include "bpf/hotspot_code_arm64.bpf.h"
+#define THREAD_REGISTER (CFI_X0 + 28)
 #else
+#include "bpf/hotspot_code.bpf.h"
+#define THREAD_REGISTER CFI_R15
+#endif
 
 #define SEGMENT_FREE 0xff
 #define MAX_SEGMENT_STEPS 16 /* each of them back by up to 254 segments */
@@ -191,11 +190,11 @@ static __always_inline void name_code(struct scratch *scratch, const struct hots
 		   frame->blob);
 }
 
-/* Goes on in the caller; `known`: registers beside those of the frame record. The thread is in r15
- * everywhere in Java code. */
+/* Goes on in the caller; `known`: registers beside those of the frame record. The thread is in the
+ * same register everywhere in Java code. */
 static __always_inline int go_to(struct unwind_state *state, __u64 address, __u64 sp, __u32 known)
 {
-	known |= KNOWN_BY_RECORD | (state->known & REGISTER_BIT(CFI_R15));
+	known |= KNOWN_BY_RECORD | (state->known & REGISTER_BIT(THREAD_REGISTER));
 	if (sp <= state->regs[REG_SP])
 		return UNWIND_NOT_ASCENDING;
 	return return_to(state, address, sp, known);
@@ -210,67 +209,10 @@ static __always_inline int go_by_record(struct unwind_state *state, __u64 place)
 	if (place < state->regs[REG_SP] ||
 	    bpf_probe_read_user(record, sizeof(record), (const void *)place) < 0)
 		return RUNTIME_ELSEWHERE;
-	result = go_to(state, record[1], place + sizeof(record), 0);
+	result = go_to(state, record[1], place + sizeof(record), REGISTER_BIT(REG_SP));
 	if (result == GOES_ON)
 		state->regs[REG_FP] = record[0];
 	return result;
-}
-
-/* Goes on at a return address, where the frame pointer is the caller's. */
-static __always_inline int go_by_return_address(struct unwind_state *state, __u64 place)
-{
-	__u64 address;
-	__u32 known = state->known;
-	int result;
-
-	if (!read_word(place, &address))
-		return RUNTIME_ELSEWHERE;
-	result = go_to(state, address, place + sizeof(address), 0);
-	if (result == GOES_ON && !(known & REGISTER_BIT(REG_FP)))
-		state->known &= ~REGISTER_BIT(REG_FP);
-	return result;
-}
-
-static __always_inline enum hotspot_phase find_phase(const struct unwind_state *state,
-						     const struct hotspot_frame *frame)
-{
-	__s64 offset = (__s64)(state->ip - frame->code);
-	__u64 code[3];
-
-	if (state->is_call ||
-	    bpf_probe_read_user(code, sizeof(code), (const void *)(state->ip - CODE_BEFORE)) < 0)
-		return PHASE_FRAME;
-	if ((code[1] & 0xff) == 0xc3 || (code[1] & 0xff) == 0xc2 || (code[1] & 0xff) == 0x55)
-		return PHASE_BARE; /* ret, or push %rbp */
-	if (frame->frame_complete < 0 || offset < frame->frame_complete)
-		return phase_of_prologue(code[0], code[1]);
-	return phase_of_body(code[0], code[1], code[2]);
-}
-
-/* Steps from code with a frame of a fixed size. */
-__noinline int hotspot_step_compiled(void)
-{
-	struct hotspot_frame *frame = get_hotspot_frame();
-	struct scratch *scratch = get_scratch();
-	__u64 cfa, sp;
-
-	if (!scratch || !frame)
-		return RUNTIME_ELSEWHERE;
-	struct unwind_state *state = &scratch->unwind;
-	sp = state->regs[REG_SP];
-	if (frame->frame_size < 0 || frame->frame_size > MAX_FRAME_WORDS)
-		return RUNTIME_ELSEWHERE;
-	cfa = sp + 8ULL * frame->frame_size;
-	switch (find_phase(state, frame)) {
-	case PHASE_BARE:
-		return go_by_return_address(state, sp);
-	case PHASE_PUSHED:
-		return go_by_record(state, sp);
-	case PHASE_UNSAVED:
-		return go_by_return_address(state, cfa - 8);
-	default:
-		return go_by_record(state, cfa - 16);
-	}
 }
 
 /* Finds where deoptimized code would go on: its return address was replaced by that of a
@@ -339,6 +281,101 @@ static __always_inline bool name_interpreted(struct scratch *scratch,
 		   RUNTIME_TAG(RUNTIME_FRAME_JVM_INTERPRETED, runtime_check(const_method), bci),
 		   method);
 	return true;
+}
+
+/* Returns whether a frame goes on in one that was not put back on the stack yet: its return address
+ * is that of a stub which does that. */
+static __always_inline bool is_continuation(const struct unwind_state *state,
+					    const struct hotspot_frame *frame)
+{
+	__u64 word;
+
+	return state->is_call && frame->name_start == NAME_STUBS &&
+	       read_word(frame->name + NAME_STUBS_KIND, &word) &&
+	       word << 16 == NAME_CONTINUATION << 16;
+}
+
+/* Goes on below all frames of a virtual thread, in its carrier's. Without the place of their
+ * boundary the stack ends here. */
+static __always_inline int step_over_continuation(struct scratch *scratch,
+						  const struct hotspot_frame *frame)
+{
+	const struct hotspot_layout *layout = &frame->layout;
+	struct unwind_state *state = &scratch->unwind;
+	__u64 entry, place, address;
+
+	(void)drop_frame(scratch);
+	push_mark(scratch, RUNTIME_MARK_CONTINUATION);
+	if (layout->continuation == HOTSPOT_NONE || layout->continuation_bytes == HOTSPOT_NONE ||
+	    !(state->known & REGISTER_BIT(THREAD_REGISTER)) ||
+	    !read_word(state->regs[THREAD_REGISTER] + layout->continuation, &entry))
+		return UNWIND_COMPLETE;
+	place = entry + layout->continuation_bytes;
+	if (!read_word(place + 8, &address) || !is_in_code(frame, address) ||
+	    go_by_record(state, place) != GOES_ON)
+		return UNWIND_COMPLETE;
+	return GOES_ON;
+}
+
+#if CFI_IS_ARM64
+#include "bpf/hotspot_arm64.bpf.h"
+#else
+
+/* Goes on at a return address, where the frame pointer is the caller's. */
+static __always_inline int go_by_return_address(struct unwind_state *state, __u64 place)
+{
+	__u64 address;
+	__u32 known = state->known;
+	int result;
+
+	if (!read_word(place, &address))
+		return RUNTIME_ELSEWHERE;
+	result = go_to(state, address, place + sizeof(address), 0);
+	if (result == GOES_ON && !(known & REGISTER_BIT(REG_FP)))
+		state->known &= ~REGISTER_BIT(REG_FP);
+	return result;
+}
+
+static __always_inline enum hotspot_phase find_phase(const struct unwind_state *state,
+						     const struct hotspot_frame *frame)
+{
+	__s64 offset = (__s64)(state->ip - frame->code);
+	__u64 code[3];
+
+	if (state->is_call ||
+	    bpf_probe_read_user(code, sizeof(code), (const void *)(state->ip - CODE_BEFORE)) < 0)
+		return PHASE_FRAME;
+	if ((code[1] & 0xff) == 0xc3 || (code[1] & 0xff) == 0xc2 || (code[1] & 0xff) == 0x55)
+		return PHASE_BARE; /* ret, or push %rbp */
+	if (frame->frame_complete < 0 || offset < frame->frame_complete)
+		return phase_of_prologue(code[0], code[1]);
+	return phase_of_body(code[0], code[1], code[2]);
+}
+
+/* Steps from code with a frame of a fixed size. */
+__noinline int hotspot_step_compiled(void)
+{
+	struct hotspot_frame *frame = get_hotspot_frame();
+	struct scratch *scratch = get_scratch();
+	__u64 cfa, sp;
+
+	if (!scratch || !frame)
+		return RUNTIME_ELSEWHERE;
+	struct unwind_state *state = &scratch->unwind;
+	sp = state->regs[REG_SP];
+	if (frame->frame_size < 0 || frame->frame_size > MAX_FRAME_WORDS)
+		return RUNTIME_ELSEWHERE;
+	cfa = sp + 8ULL * frame->frame_size;
+	switch (find_phase(state, frame)) {
+	case PHASE_BARE:
+		return go_by_return_address(state, sp);
+	case PHASE_PUSHED:
+		return go_by_record(state, sp);
+	case PHASE_UNSAVED:
+		return go_by_return_address(state, cfa - 8);
+	default:
+		return go_by_record(state, cfa - 16);
+	}
 }
 
 /* Returns whether an interpreted frame is about to be made: the frame pointer is still the
@@ -443,40 +480,6 @@ __noinline int hotspot_step_call_stub(void)
 	return GOES_ON;
 }
 
-/* Returns whether a frame goes on in one that was not put back on the stack yet: its return address
- * is that of a stub which does that. */
-static __always_inline bool is_continuation(const struct unwind_state *state,
-					    const struct hotspot_frame *frame)
-{
-	__u64 word;
-
-	return state->is_call && frame->name_start == NAME_STUBS &&
-	       read_word(frame->name + NAME_STUBS_KIND, &word) &&
-	       word << 16 == NAME_CONTINUATION << 16;
-}
-
-/* Goes on below all frames of a virtual thread, in its carrier's. Without the place of their
- * boundary the stack ends here. */
-static __always_inline int step_over_continuation(struct scratch *scratch,
-						  const struct hotspot_frame *frame)
-{
-	const struct hotspot_layout *layout = &frame->layout;
-	struct unwind_state *state = &scratch->unwind;
-	__u64 entry, place, address;
-
-	(void)drop_frame(scratch);
-	push_mark(scratch, RUNTIME_MARK_CONTINUATION);
-	if (layout->continuation == HOTSPOT_NONE || layout->continuation_bytes == HOTSPOT_NONE ||
-	    !(state->known & REGISTER_BIT(CFI_R15)) ||
-	    !read_word(state->regs[CFI_R15] + layout->continuation, &entry))
-		return UNWIND_COMPLETE;
-	place = entry + layout->continuation_bytes;
-	if (!read_word(place + 8, &address) || !is_in_code(frame, address) ||
-	    go_by_record(state, place) != GOES_ON)
-		return UNWIND_COMPLETE;
-	return GOES_ON;
-}
-
 /* Steps from a stub that has called something, for which it has made a frame record. The barrier at
  * the entry of nmethods has a cookie, -1, between that and the return address. */
 static __always_inline int step_from_called_stub(struct unwind_state *state)
@@ -527,6 +530,8 @@ __noinline int hotspot_step_stub(void)
 	return RUNTIME_ELSEWHERE;
 }
 
+#endif
+
 __noinline int hotspot_step(void)
 {
 	struct hotspot_frame *frame = get_hotspot_frame();
@@ -556,5 +561,3 @@ __noinline int hotspot_step(void)
 	name_code(scratch, frame, 0);
 	return hotspot_step_compiled();
 }
-
-#endif

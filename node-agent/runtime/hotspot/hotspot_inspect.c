@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/hotspot/hotspot_inspect.h"
 
+#include "bpf/shared/cfi.h"
 #include "runtime/hotspot/hotspot_naming.h"
 #include "runtime/hotspot/vm_structs.h"
 
@@ -12,8 +13,8 @@
 #define MAX_LOG2_SEGMENT 20
 
 /* The value that reads as follows without a table: */
-#define BCP_WORDS_8 7 /* frame_x86.hpp: interpreter_frame_bcp_offset */
-#define BCP_WORDS_9 8
+#define BCP_WORDS_8 7 /* frame_x86.hpp, frame_aarch64.hpp: interpreter_frame_bcp_offset */
+#define BCP_WORDS_9 (CFI_IS_ARM64 ? 9 : 8)
 
 struct jvm {
 	struct process_memory *memory; /* borrowed */
