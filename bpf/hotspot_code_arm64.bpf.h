@@ -24,7 +24,7 @@
 enum hotspot_phase {
 	PHASE_BARE, /* the return address is in lr */
 	PHASE_PUSHED, /* the frame record is on top of the stack, and nothing else */
-	PHASE_UNSAVED, /* the frame is there, but without the record, whose values are in fp and lr */
+	PHASE_UNSAVED, /* the frame is there, but the record's values are in fp and lr */
 	PHASE_FRAME,
 };
 

@@ -16,8 +16,8 @@
  * scratch_of_cpu, arena. Where something does not fit, the step is left to the frame pointer.
  *
  * Sources: V8's src/execution/frame-constants.h, src/builtins/x64/builtins-x64.cc and
- * arm64/builtins-arm64.cc (Generate_JSEntryVariant, Generate_InterpreterEntryTrampoline), and those of
- * v8_code_x86.bpf.h, v8_code_arm64.bpf.h. */
+ * arm64/builtins-arm64.cc (Generate_JSEntryVariant, Generate_InterpreterEntryTrampoline), and those
+ * of v8_code_x86.bpf.h and v8_code_arm64.bpf.h. */
 #include "bpf/arch.bpf.h"
 #include "bpf/frames.bpf.h"
 #include "bpf/maps.bpf.h"
@@ -130,7 +130,8 @@ static __always_inline void name_code(struct scratch *scratch, const struct v8_l
 }
 
 /* Returns the offset of the bytecode that an interpreted frame executes. The frame has that of its
- * last call; it is in a register while the leaf executes a bytecode, if another one still has the array. */
+ * last call; it is in a register while the leaf executes a bytecode, if another one still has
+ * the array. */
 static __always_inline __u64 bytecode_offset(const struct unwind_state *state, const __u64 *frame)
 {
 	__u64 array = frame[SLOT(V8_FRAME_BYTECODE_ARRAY)];

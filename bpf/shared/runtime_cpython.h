@@ -41,8 +41,8 @@ struct cpython_layout {
 	__u8 drops_handler;
 	__u8 nr_place; /* 1 to CPYTHON_MAX_PLACE */
 	__u16 cframe; /* PyThreadState.cframe; CPYTHON_NONE */
-	/* The thread state is found from what pthread_self() returns: for each i below nr_place, add
-	 * place[i] and load a word from there. */
+	/* The thread state is found from what pthread_self() returns: for each i below nr_place,
+	 * add place[i] and load a word from there. */
 	__s32 place[CPYTHON_MAX_PLACE];
 	__u16 frame; /* PyThreadState.frame or .current_frame; in _PyCFrame if there is one */
 	__u16 cframe_previous; /* _PyCFrame.previous */

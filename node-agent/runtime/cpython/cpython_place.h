@@ -25,8 +25,8 @@ struct cpython_place {
 	bool is_only; /* no other place has as many; or it is known which of them is right */
 };
 
-/* Finds the place that has the states of most threads. Errors: -ENOENT no place has any, or on arm64
- * the thread pointers are not known. */
+/* Finds the place that has the states of most threads. Errors: -ENOENT no place has any, or on
+ * arm64 the thread pointers are not known. */
 int cpython_place_learn(struct process_memory *memory, const struct runtime_file *file,
 			const struct cpython_threads *threads, struct cpython_place *ret_place)
 	must_check;
