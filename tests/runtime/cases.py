@@ -17,12 +17,6 @@ GOALS = {
     "v8": {"rooted": 99, "chain": 99, "lines": 99, "named": 99},
     "hotspot": {"rooted": 99.5, "chain": 99, "lines": 99, "named": 99},
 }
-# By the first number of the version.
-LOWER = {
-    ("v8", "24"): {"lines": 75},
-    ("v8", "26"): {"lines": 75},
-    ("hotspot", "1"): {"chain": 90},
-}
 # Of code in assembly that stands in the program without call frame information.
 GIL = {"rooted": 97, "chain": 97}
 GIL_GOALS = {"rooted": 99, "chain": 99}
@@ -58,9 +52,10 @@ class Case:
     options: tuple = ()     # of the runtime
     package: str = ""       # of PyPI, that the load needs
     is_native: bool = False     # the threads run no code of the load, but the runtime's own
+    min_samples: int = 100
 
-    def floors(self, kind, version):
-        return {**FLOORS, **self.least, **LOWER.get((kind, version.lstrip("v").split(".")[0]), {})}
+    def floors(self):
+        return {**FLOORS, **self.least}
 
     def goals_of(self, kind):
         return {**GOALS[kind], **self.goals}
@@ -123,7 +118,7 @@ CASES = {
         java("calls, serial GC", options=("-XX:+UseSerialGC",)),
         java("virtual threads", program="VT", threads=("ForkJoi",),
              least={"rooted": 96, "chain": 96}, goals={"rooted": 99, "chain": 99}, oldest=(21,)),
-        java("collector, compilers", "-1", threads=("GC ", "VM Thread", "C1 ", "C2 "), is_native=True, least=NO_NAMES,
+        java("collector, compilers", "-1", threads=("GC ", "VM Thread", "C1 ", "C2 "), is_native=True, min_samples=10, least=NO_NAMES,
              goals=NO_NAMES, options=("-XX:+UseParallelGC",)),
     ),
 }

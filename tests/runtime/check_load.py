@@ -36,7 +36,6 @@ import schema
 
 INSTALLED = {"cpython": "/usr/bin/python3", "v8": "node", "hotspot": "java"}
 COLUMNS = ("rooted", "chain", "complete", "lines", "named")
-MIN_SAMPLES = 100
 MAX_EARLY = 20      # per cent; a deep stack needs many tables
 START_SECONDS = 120
 
@@ -147,10 +146,10 @@ def check_case(options, scene, case):
     row = Row(scene.runtime, version, case, verdict)
     options.rows.append(row)
     print(row, flush=True)
-    faults = judge.faults(verdict, case.floors(scene.runtime.kind, version))
+    faults = judge.faults(verdict, case.floors())
     if verdict.early() > MAX_EARLY:
         faults.append(f"{verdict.early():.1f} % of the samples came before the tables")
-    if verdict.counts["samples"] < MIN_SAMPLES:
+    if verdict.counts["samples"] < case.min_samples:
         faults.append(f"only {verdict.counts['samples']} samples")
     if faults or options.verbose:
         print(f"    roots: {verdict.roots.most_common(4)}")

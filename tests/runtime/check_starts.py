@@ -114,9 +114,10 @@ def java_starts(burner, directory):
         burner.run("java", "-Xshare:auto", "-Xmx64m", "-cp", directory, "Burn", "0.6")
 
 
-# The share of the time in the function that must be there in all; and of how many processes all but LATE_S must be.
+# The share of the time in the function that must be there in all; and of how many processes all but LATE_S must be. Both
+# leave room for what a busy machine is late with: on a quiet one, 90 % and more of each are there.
 CASES = {
-    "short-lived": (short_lived, 90, 0),
+    "short-lived": (short_lived, 75, 0),
     "many-files": (many_files, 80, 90),
     "python-starts": (python_starts, 80, 98),
     "embedded-starts": (embedded_starts, 60, 50),
