@@ -79,7 +79,7 @@ static int read_literal(const struct v8_heap *heap, uint64_t deopt, uint64_t arr
 static int read_frame(const struct v8_heap *heap, uint64_t deopt,
 		      const struct v8_translated *translated, struct v8_deopt_frame *ret_frame)
 {
-	uint64_t literals = heap->values[V8_DEOPT_LITERALS], bytecode;
+	uint64_t literals = heap->values[V8_DEOPT_LITERALS], bytecode = 0;
 	struct v8_deopt_frame frame = { .position = -1 };
 
 	int r = read_literal(heap, deopt, literals, translated->shared, &frame.shared);

@@ -99,21 +99,21 @@ static struct file *make_file(void)
 	struct file *file = calloc(1, FILE_BYTES);
 
 	assert_non_null(file);
-	memcpy(file->header.e_ident, ELFMAG, SELFMAG);
-	file->header.e_ident[EI_CLASS] = ELFCLASS64;
-	file->header.e_ident[EI_DATA] = ELFDATA2LSB;
-	file->header.e_ident[EI_VERSION] = EV_CURRENT;
-	file->header.e_type = ET_DYN;
-	file->header.e_machine = EM_X86_64;
-	file->header.e_version = EV_CURRENT;
-	file->header.e_ehsize = sizeof(Elf64_Ehdr);
-	file->header.e_phoff = offsetof(struct file, segments);
-	file->header.e_phentsize = sizeof(Elf64_Phdr);
-	file->header.e_phnum = NR_SEGMENTS;
-	file->header.e_shoff = offsetof(struct file, sections);
-	file->header.e_shentsize = sizeof(Elf64_Shdr);
-	file->header.e_shnum = NR_SECTIONS;
-	file->header.e_shstrndx = SECTION_NAMES;
+	file->header = (Elf64_Ehdr){
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+			     EV_CURRENT },
+		.e_type = ET_DYN,
+		.e_machine = EM_X86_64,
+		.e_version = EV_CURRENT,
+		.e_ehsize = sizeof(Elf64_Ehdr),
+		.e_phoff = offsetof(struct file, segments),
+		.e_phentsize = sizeof(Elf64_Phdr),
+		.e_phnum = NR_SEGMENTS,
+		.e_shoff = offsetof(struct file, sections),
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = NR_SECTIONS,
+		.e_shstrndx = SECTION_NAMES,
+	};
 	file->segments[SEGMENT_LOAD] = (Elf64_Phdr){ .p_type = PT_LOAD,
 						     .p_flags = PF_R | PF_X,
 						     .p_vaddr = ADDRESS,
