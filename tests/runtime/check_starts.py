@@ -119,10 +119,10 @@ def java_starts(burner, directory):
 CASES = {
     "short-lived": (short_lived, 75, 0),
     "many-files": (many_files, 80, 90),
-    "python-starts": (python_starts, 80, 98),
+    "python-starts": (python_starts, 80, 90),
     "embedded-starts": (embedded_starts, 60, 50),
-    "node-starts": (node_starts, 60, 100),
-    "java-starts": (java_starts, 60, 100),
+    "node-starts": (node_starts, 60, 90),
+    "java-starts": (java_starts, 60, 90),
 }
 
 
