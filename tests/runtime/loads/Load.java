@@ -11,7 +11,10 @@ import java.util.stream.IntStream;
 public final class Load {
 	private static final int ROUNDS = 20000;
 	private static final int NR_THREADS = 2;
+	/** Of three classes, so that the compiler does not inline their calls. */
+	private static final IntUnaryOperator[] WORKS = {Load::work, Load::work, Load::work};
 	private static volatile long sink;
+	private static int nextWork;
 
 	private Load() {
 	}
@@ -28,9 +31,13 @@ public final class Load {
 		return work(ROUNDS);
 	}
 
+	/**
+	 * The compiler inlines one level of the recursion. It must not inline the work twice as well: of a place in a loop that
+	 * has no safepoint, the JVM's tables do not say to which of two copies it belongs.
+	 */
 	static int recurse(int depth) {
 		if (depth == 0)
-			return work();
+			return WORKS[(nextWork++ & Integer.MAX_VALUE) % WORKS.length].applyAsInt(ROUNDS);
 		return recurse(depth - 1) + 1;
 	}
 
