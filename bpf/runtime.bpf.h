@@ -24,10 +24,12 @@ enum python_state {
  * ahead: the frames of the next call of the eval loop that the native stack will come to. */
 struct python_chain {
 	struct cpython_layout layout;
+	__u64 runtime; /* address of _PyRuntime; 0: not known of this process */
 	__u64 frame; /* the next one to be read; 0: the segment is the last one */
 	__u64 cframe; /* CPYTHON_CHAIN_BY_CFRAME: of this segment */
 	__u64 boundary; /* an address on the stack, in the native frame of the eval loop */
 	__u32 nr_words; /* of this segment */
+	bool is_doubtful; /* the thread may run in another interpreter */
 	__u64 raw[PYTHON_FRAME_MAX_WORDS]; /* a frame as it was read */
 	__u64 words[PYTHON_SEGMENT_MAX_WORDS];
 };

@@ -14,7 +14,13 @@
  * Limits: PYTHON_SEGMENT_MAX_FRAMES frames of a segment, MAX_USER_FRAMES of a stack.
  *
  * The thread state is where the agent has learned it is. It counts only if it names this thread, so
- * that a wrong place cannot make up a stack. */
+ * that a wrong place cannot make up a stack.
+ *
+ * A thread has a state in each interpreter that it was in. Up to 3.11, the place has that of the
+ * first interpreter. The state of the thread that holds the GIL, whichever that is, is in
+ * _PyRuntime.gilstate.tstate_current. From 3.10 on, a state refers to a _PyCFrame on the stack of
+ * the thread that runs it. Before, its thread_id must do, which is that of the thread that made it.
+ */
 #include "bpf/arch.bpf.h"
 #include "bpf/frames.bpf.h"
 #include "bpf/maps.bpf.h"
@@ -61,6 +67,75 @@ static __always_inline bool find_thread_state(const struct cpython_layout *layou
 	return true;
 }
 
+/* Returns whether a state is this thread's. */
+static __always_inline bool is_own_state(const struct cpython_layout *layout, __u64 self,
+					 __u64 state)
+{
+	__u64 thread = 0;
+
+	return state != 0 && read_word(state + layout->thread_id, &thread) && thread == self;
+}
+
+/* Returns whether this thread runs a state. `sp` is its stack pointer. The C libraries put the
+ * thread pointer above the stack of a thread, but below that of the first one. */
+static __always_inline bool runs_state(const struct cpython_layout *layout, __u64 self, __u64 sp,
+				       __u64 state)
+{
+	__u64 cframe;
+
+	if (state == 0)
+		return false;
+	if (layout->cframe == CPYTHON_NONE)
+		return is_own_state(layout, self, state);
+	return read_word(state + layout->cframe, &cframe) && cframe >= sp &&
+	       (self < sp || cframe < self);
+}
+
+/* Returns whether a thread that has no known state may run in an interpreter that is not that of
+ * its own state: if there are several. Frames of 3.11 have addresses on the stack, so those of the
+ * wrong state take no other frame's place. */
+static __always_inline bool is_doubtful(const struct cpython_layout *layout, __u64 runtime)
+{
+	__u64 interpreters[2] = { 0 }; /* the newest one, and the first one */
+
+	if (layout->chain != CPYTHON_CHAIN_BY_CODE)
+		return false;
+	return bpf_probe_read_user(interpreters, sizeof(interpreters),
+				   (const void *)(runtime + layout->interpreters)) < 0 ||
+	       interpreters[0] != interpreters[1];
+}
+
+static __always_inline bool find_runtime(const struct python_chain *chain, __u64 state,
+					 __u64 *ret_runtime)
+{
+	__u64 interpreter;
+
+	*ret_runtime = chain->runtime;
+	if (chain->runtime != 0)
+		return true;
+	return read_word(state + chain->layout.interpreter, &interpreter) &&
+	       read_word(interpreter + chain->layout.runtime, ret_runtime);
+}
+
+/* Replaces the thread's own state by that in which it runs. Returns false if that is not known. */
+static __always_inline bool find_running_state(struct python_chain *chain, __u64 self, __u64 sp,
+					       __u64 *state)
+{
+	const struct cpython_layout *layout = &chain->layout;
+	__u64 runtime, current;
+
+	if (layout->current == 0 || (layout->interpreter == 0 && chain->runtime == 0))
+		return true;
+	if (!find_runtime(chain, *state, &runtime) ||
+	    !read_word(runtime + layout->current, &current))
+		return false;
+	if (runs_state(layout, self, sp, current))
+		*state = current;
+	else
+		chain->is_doubtful = is_doubtful(layout, runtime);
+	return true;
+}
+
 /* Reads where the chain begins. */
 static __always_inline bool find_first_frame(struct python_chain *chain, __u64 state)
 {
@@ -68,7 +143,7 @@ static __always_inline bool find_first_frame(struct python_chain *chain, __u64 s
 	__u64 from = state;
 
 	chain->cframe = 0;
-	if (layout->cframe != CPYTHON_NONE) {
+	if (layout->chain != CPYTHON_CHAIN_BY_CODE && layout->cframe != CPYTHON_NONE) {
 		if (!read_word(state + layout->cframe, &chain->cframe))
 			return false;
 		from = chain->cframe;
@@ -76,16 +151,16 @@ static __always_inline bool find_first_frame(struct python_chain *chain, __u64 s
 	return read_word(from + layout->frame, &chain->frame);
 }
 
-static __always_inline int begin_chain(struct python_chain *chain)
+static __always_inline int begin_chain(struct python_chain *chain, __u64 sp)
 {
 	const struct cpython_layout *layout = &chain->layout;
-	__u64 self = thread_pointer() - layout->block_bytes, state, thread = 0;
+	__u64 self = thread_pointer() - layout->block_bytes, state;
 
 	if (!find_thread_state(layout, self, &state))
 		return PYTHON_UNREADABLE;
 	if (state == 0)
 		return PYTHON_OVER;
-	if (!read_word(state + layout->thread_id, &thread) || thread != self)
+	if (!is_own_state(layout, self, state) || !find_running_state(chain, self, sp, &state))
 		return PYTHON_UNREADABLE;
 	return find_first_frame(chain, state) ? PYTHON_FOLLOWED : PYTHON_UNREADABLE;
 }
@@ -202,6 +277,21 @@ __noinline int python_read_segment(void)
 	return 0;
 }
 
+/* Returns the address of _PyRuntime in the words before the layout of a descriptor; 0 if it is not
+ * there, or if the layout is that of a file. */
+static __always_inline __u64 read_runtime(__u32 unit, __u32 offset)
+{
+	const __u64 *word;
+
+	if (offset < offsetof(struct runtime_descriptor, layout))
+		return 0;
+	word = arena_at(unit,
+			offset - offsetof(struct runtime_descriptor, layout) +
+				offsetof(struct runtime_process, words[CPYTHON_WORD_RUNTIME]),
+			8);
+	return word ? *word : 0;
+}
+
 __noinline int python_begin(__u32 unit, __u32 offset)
 {
 	const struct cpython_layout *layout = arena_at(unit, offset, 64);
@@ -211,10 +301,12 @@ __noinline int python_begin(__u32 unit, __u32 offset)
 	if (!scratch || !chain || !layout)
 		return 0;
 	chain->layout = *layout;
+	chain->runtime = read_runtime(unit, offset);
+	chain->is_doubtful = false;
 	scratch->unwind.python = PYTHON_OVER;
 	if (layout->kind != RUNTIME_CPYTHON)
 		return 0;
-	scratch->unwind.python = begin_chain(chain);
+	scratch->unwind.python = begin_chain(chain, scratch->unwind.regs[REG_SP]);
 	if (scratch->unwind.python == PYTHON_FOLLOWED)
 		python_read_segment();
 	else if (scratch->unwind.python == PYTHON_UNREADABLE)
@@ -301,6 +393,11 @@ __noinline int python_splice(__u64 sp, __u64 offset)
 		return 0;
 	if (!is_of_segment(scratch, chain, sp, offset))
 		return 0;
+	if (chain->is_doubtful) {
+		scratch->unwind.python = PYTHON_UNREADABLE;
+		push_mark(scratch, RUNTIME_MARK_PYTHON_UNREADABLE);
+		return 0;
+	}
 	dropped = drop_frame(scratch);
 	if (chain->layout.drops_handler && scratch->unwind.nr_native > 0)
 		dropped = drop_frame(scratch);
@@ -337,7 +434,7 @@ __noinline int python_end(int is_complete)
 	struct python_chain *chain = get_python_chain();
 	struct scratch *scratch = get_scratch();
 
-	if (!scratch || !chain || scratch->unwind.python != PYTHON_FOLLOWED)
+	if (!scratch || !chain || scratch->unwind.python != PYTHON_FOLLOWED || chain->is_doubtful)
 		return 0;
 	if (is_complete)
 		push_mark(scratch, RUNTIME_MARK_PYTHON_APART);

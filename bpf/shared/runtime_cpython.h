@@ -28,6 +28,12 @@ enum cpython_instr {
 	CPYTHON_INSTR_POINTER, /* a pointer into the bytecode, which follows the code object */
 };
 
+/* Words of a runtime_process. */
+enum cpython_word {
+	CPYTHON_WORD_RUNTIME, /* address of _PyRuntime */
+	CPYTHON_NR_WORDS,
+};
+
 #define CPYTHON_MAX_PLACE 3
 #define CPYTHON_NONE 0xffff /* this version has no such field */
 
@@ -40,12 +46,16 @@ struct cpython_layout {
 	 * build. */
 	__u8 drops_handler;
 	__u8 nr_place; /* 1 to CPYTHON_MAX_PLACE */
-	__u16 cframe; /* PyThreadState.cframe; CPYTHON_NONE */
+	__u16 cframe; /* PyThreadState.cframe, from 3.10 to 3.12; CPYTHON_NONE */
 	/* The thread state is found from what pthread_self() returns: for each i below nr_place,
 	 * add place[i] and load a word from there. */
 	__s32 place[CPYTHON_MAX_PLACE];
 	__u16 frame; /* PyThreadState.frame or .current_frame; in _PyCFrame if there is one */
-	__u16 cframe_previous; /* _PyCFrame.previous */
+	union {
+		__u16 cframe_previous; /* CPYTHON_CHAIN_BY_CFRAME: _PyCFrame.previous */
+		/* CPYTHON_CHAIN_BY_CODE: _PyRuntime.interpreters.head; .main is behind it. */
+		__u16 interpreters;
+	};
 	__u16 thread_id; /* PyThreadState.thread_id, which pthread_self() returned */
 	__u16 code; /* PyFrameObject.f_code, _PyInterpreterFrame.f_executable */
 	__u16 previous;
@@ -54,14 +64,18 @@ struct cpython_layout {
 	__u16 check; /* PyCodeObject.co_firstlineno: RUNTIME_CHECK_WORDS from here make the check */
 	__u16 bytecode; /* PyCodeObject.co_code_adaptive */
 	/* The part of a frame that is read at once, with the four fields above; at most 120. */
-	__u16 frame_bytes;
+	__u8 frame_bytes;
+	/* PyThreadState.interp, from which PyInterpreterState.runtime leads to _PyRuntime; 0: this
+	 * version has no such field, and the process's words say where _PyRuntime is. */
+	__u8 interpreter;
 	/* Code of the eval loop, for CPYTHON_CHAIN_BY_CODE: offsets in the file, start and end of
 	 * up to two ranges. */
 	__u32 eval[4];
 	/* The thread pointer less this is what pthread_self() returns: arm64 has the C library's
 	 * record of a thread below it, x86-64 at it (0). */
 	__u32 block_bytes;
-	__u8 unused[4];
+	__u16 runtime; /* PyInterpreterState.runtime */
+	__u16 current; /* _PyRuntime.gilstate.tstate_current; 0: this version has none */
 };
 
 _Static_assert(sizeof(struct cpython_layout) == 64, "no hidden padding");

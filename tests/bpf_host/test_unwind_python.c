@@ -18,6 +18,11 @@
 #define THREAD 0x7f1100000000ULL
 #define TSTATE_PLACE (-24)
 #define TSTATE 0x7f2200000000ULL
+#define STATE_INTERPRETER 16
+#define STATE_CFRAME 48
+#define OTHER_TSTATE 0x7f2200001000ULL
+#define INTERPRETER 0x7f2200002000ULL
+#define RUNTIME 0x7f2200003000ULL
 #define HEAP 0x7f3300000000ULL
 #define CODES 0x7f4400000000ULL
 #define CODE_BYTES 0x400ULL
@@ -102,6 +107,7 @@ static void set_thread(uint64_t current, uint64_t thread_id)
 
 	tstate.words[by_shim.frame / 8] = current;
 	tstate.words[by_shim.thread_id / 8] = thread_id;
+	tstate.words[STATE_INTERPRETER / 8] = INTERPRETER;
 	fake_mm_set_thread(THREAD);
 	fake_add_memory(THREAD + (uint64_t)TSTATE_PLACE, &place, sizeof(place));
 	fake_add_memory(TSTATE, &tstate, sizeof(tstate));
@@ -203,7 +209,8 @@ static void the_handler_of_a_tail_calling_build_is_dropped_too(void **state)
 	assert_unwinds(UNWIND_COMPLETE, TAG(0, 5), CODE(0), IN_FUNCTION(NATIVE), IN_ROOT);
 }
 
-static void a_descriptor_of_the_process_counts_instead_of_the_files_layout(void **state)
+/* Gives the process a descriptor with the address of _PyRuntime, and the file no layout. */
+static void set_descriptor(const struct cpython_layout *layout, uint64_t runtime)
 {
 	struct mapping_table head = { .id = SCENE_LIST_ID,
 				      .nr_ranges = 1,
@@ -218,15 +225,21 @@ static void a_descriptor_of_the_process_counts_instead_of_the_files_layout(void 
 	uint8_t table[128 + sizeof(descriptor)] = { 0 };
 	const uint64_t start = SCENE_CODE;
 
-	(void)state;
-	begin();
 	fake_set_layout(SCENE_SLOT, 0);
-	descriptor.layout.cpython = by_shim;
+	descriptor.layout.cpython = *layout;
+	descriptor.process.words[CPYTHON_WORD_RUNTIME] = runtime;
 	memcpy(table, &head, sizeof(head));
 	memcpy(table + MAPPING_TABLE_STARTS, &start, sizeof(start));
 	memcpy(table + head.ranges_offset, &range, sizeof(range));
 	memcpy(table + head.runtimes_offset, &descriptor, sizeof(descriptor));
 	fake_put(SCENE_LIST, table, sizeof(table));
+}
+
+static void a_descriptor_of_the_process_counts_instead_of_the_files_layout(void **state)
+{
+	(void)state;
+	begin();
+	set_descriptor(&by_shim, 0);
 	set_one_eval(0);
 	put_frame(FRAME(0), 0, 5, FIRST_SHIM);
 	set_thread(FRAME(0), THREAD);
@@ -399,6 +412,162 @@ static void each_frame_of_3_10_is_a_call_of_the_eval_loop(void **state)
 		       TAG(1, 6), CODE(1), IN_ROOT);
 }
 
+/* 3.9 and 3.10, which have a state of the running thread. */
+static const struct cpython_layout by_code = {
+	.kind = RUNTIME_CPYTHON,
+	.chain = CPYTHON_CHAIN_BY_CODE,
+	.instr_kind = CPYTHON_INSTR_UNITS,
+	.nr_place = 1,
+	.cframe = CPYTHON_NONE,
+	.place = { TSTATE_PLACE },
+	.frame = 72,
+	.interpreters = 32,
+	.thread_id = 152,
+	.code = 0,
+	.previous = 8,
+	.instr = 56,
+	.check = 68,
+	.frame_bytes = 80,
+	.interpreter = STATE_INTERPRETER,
+	.runtime = 24,
+	.current = 56,
+	.eval = { SCENE_FILE_OFFSET + 0x100 * EVAL, SCENE_FILE_OFFSET + 0x100 * EVAL + 0x100 },
+};
+
+/* Frame 0 runs code 0 at unit 8 in the interpreter of the thread's own state, frame 1 runs code 1
+ * at unit 6 in another one. `current` is the state that has the GIL, and the
+ * other one has that _PyCFrame. */
+static void set_interpreters(const struct cpython_layout *layout, uint64_t current, uint64_t newest,
+			     uint64_t cframe)
+{
+	struct frame frames[2] = { { .code = CODE(0), .instr = 8 },
+				   { .code = CODE(1), .instr = 6 } };
+	struct thread_state other = { { 0 } };
+	const uint64_t interpreter[4] = { [3] = RUNTIME };
+	uint64_t runtime[8] = { [4] = newest, [5] = INTERPRETER, [7] = current };
+
+	begin();
+	set_layout(layout);
+	other.words[layout->frame / 8] = FRAME(1);
+	other.words[layout->thread_id / 8] = THREAD;
+	other.words[STATE_CFRAME / 8] = cframe;
+	fake_add_memory(OTHER_TSTATE, &other, sizeof(other));
+	fake_add_memory(INTERPRETER, interpreter, sizeof(interpreter));
+	fake_add_memory(RUNTIME, runtime, sizeof(runtime));
+	fake_add_memory(FRAME(0), &frames[0], sizeof(frames[0]));
+	fake_add_memory(FRAME(1), &frames[1], sizeof(frames[1]));
+}
+
+#define OTHER_INTERPRETER (INTERPRETER + 0x100)
+
+static void the_state_that_has_the_gil_counts(void **state)
+{
+	(void)state;
+	set_interpreters(&by_code, OTHER_TSTATE, OTHER_INTERPRETER, 0);
+	set_one_eval(0);
+	set_thread(FRAME(0), THREAD);
+	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), TAG(1, 6), CODE(1), IN_FUNCTION(NATIVE),
+		       IN_ROOT);
+}
+
+static void without_the_gil_and_other_interpreters_the_own_state_counts(void **state)
+{
+	(void)state;
+	set_interpreters(&by_code, 0, INTERPRETER, 0);
+	set_one_eval(0);
+	set_thread(FRAME(0), THREAD);
+	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), TAG(0, 8), CODE(0), IN_FUNCTION(NATIVE),
+		       IN_ROOT);
+}
+
+static void without_the_gil_functions_of_several_interpreters_are_not_guessed(void **state)
+{
+	(void)state;
+	set_interpreters(&by_code, 0, OTHER_INTERPRETER, 0);
+	set_one_eval(0);
+	set_thread(FRAME(0), THREAD);
+	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), IN_FUNCTION(EVAL), MARK(PYTHON_UNREADABLE),
+		       IN_FUNCTION(NATIVE), IN_ROOT);
+}
+
+static void a_current_state_that_cannot_be_read_is_not_believed(void **state)
+{
+	(void)state;
+	set_interpreters(&by_code, ~0xfffULL, INTERPRETER, 0);
+	set_one_eval(0);
+	set_thread(FRAME(0), THREAD);
+	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), TAG(0, 8), CODE(0), IN_FUNCTION(NATIVE),
+		       IN_ROOT);
+}
+
+static void an_interpreter_that_cannot_be_read_costs_no_native_frame(void **state)
+{
+	struct cpython_layout layout = by_code;
+
+	(void)state;
+	layout.runtime = 0x800;
+	set_interpreters(&layout, OTHER_TSTATE, INTERPRETER, 0);
+	set_one_eval(0);
+	set_thread(FRAME(0), THREAD);
+	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), MARK(PYTHON_UNREADABLE), IN_FUNCTION(EVAL),
+		       IN_FUNCTION(NATIVE), IN_ROOT);
+}
+
+static void a_cframe_on_the_stack_tells_who_has_the_gil(void **state)
+{
+	struct cpython_layout layout = by_code;
+
+	(void)state;
+	layout.cframe = STATE_CFRAME;
+	set_interpreters(&layout, OTHER_TSTATE, OTHER_INTERPRETER, FIRST_SHIM);
+	set_one_eval(0);
+	set_thread(FRAME(0), THREAD);
+	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), TAG(1, 6), CODE(1), IN_FUNCTION(NATIVE),
+		       IN_ROOT);
+}
+
+static void a_cframe_on_another_stack_is_another_threads(void **state)
+{
+	const uint64_t elsewhere[] = { 0, STACK_WORD(0) - 8 };
+	struct cpython_layout layout = by_code;
+
+	(void)state;
+	layout.cframe = STATE_CFRAME;
+	for (size_t i = 0; i < array_len(elsewhere); i++) {
+		set_interpreters(&layout, OTHER_TSTATE, INTERPRETER, elsewhere[i]);
+		set_one_eval(0);
+		set_thread(FRAME(0), THREAD);
+		assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), TAG(0, 8), CODE(0),
+			       IN_FUNCTION(NATIVE), IN_ROOT);
+	}
+}
+
+static void code_without_python_is_not_marked(void **state)
+{
+	uint64_t words[32] = { IN_FUNCTION(NATIVE), IN_ROOT };
+
+	(void)state;
+	set_interpreters(&by_code, 0, OTHER_INTERPRETER, 0);
+	scene_set_stack(words, 2);
+	set_thread(FRAME(0), THREAD);
+	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), IN_FUNCTION(NATIVE), IN_ROOT);
+}
+
+/* 3.8: nothing leads from a state to _PyRuntime. */
+static void the_process_says_where_the_current_state_of_3_8_is(void **state)
+{
+	struct cpython_layout layout = by_code;
+
+	(void)state;
+	layout.interpreter = 0;
+	set_interpreters(&layout, OTHER_TSTATE, OTHER_INTERPRETER, 0);
+	set_one_eval(0);
+	set_descriptor(&layout, RUNTIME);
+	set_thread(FRAME(0), THREAD);
+	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), TAG(1, 6), CODE(1), IN_FUNCTION(NATIVE),
+		       IN_ROOT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -416,6 +585,15 @@ int main(void)
 		cmocka_unit_test(as_many_python_frames_as_fit_keep_their_root),
 		cmocka_unit_test(a_cframe_tells_the_eval_loop_of_3_11),
 		cmocka_unit_test(each_frame_of_3_10_is_a_call_of_the_eval_loop),
+		cmocka_unit_test(the_state_that_has_the_gil_counts),
+		cmocka_unit_test(without_the_gil_and_other_interpreters_the_own_state_counts),
+		cmocka_unit_test(without_the_gil_functions_of_several_interpreters_are_not_guessed),
+		cmocka_unit_test(a_current_state_that_cannot_be_read_is_not_believed),
+		cmocka_unit_test(an_interpreter_that_cannot_be_read_costs_no_native_frame),
+		cmocka_unit_test(a_cframe_on_the_stack_tells_who_has_the_gil),
+		cmocka_unit_test(a_cframe_on_another_stack_is_another_threads),
+		cmocka_unit_test(code_without_python_is_not_marked),
+		cmocka_unit_test(the_process_says_where_the_current_state_of_3_8_is),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,8 +95,7 @@ CASES = {
         python("lines", program="lines.py"),
         # While greenlet switches, the stack is that of neither.
         python("greenlets", program="greenlets.py", package="greenlet", least={"rooted": 96, "chain": 96}),
-        # Up to 3.11, a thread's key has the state of the interpreter that it was in first.
-        python("interpreters", "calls", program="interpreters.py", oldest=(3, 12)),
+        python("interpreters", "calls", program="interpreters.py"),
     ),
     "v8": (
         script("calls", "calls", least=V8),

@@ -97,6 +97,16 @@ static uint64_t count_frame_bytes(const uint64_t *values)
 	return len;
 }
 
+/* Sets what leads from the thread's own state to that in which it runs. */
+static void fill_current(const uint64_t *values, struct cpython_layout *layout)
+{
+	layout->interpreter = (uint8_t)or_zero(values[CPYTHON_OFFSET_THREAD_INTERPRETER]);
+	layout->runtime = (uint16_t)or_zero(values[CPYTHON_OFFSET_INTERPRETER_RUNTIME]);
+	layout->current = (uint16_t)or_zero(values[CPYTHON_OFFSET_CURRENT_THREAD]);
+	if (layout->chain == CPYTHON_CHAIN_BY_CODE)
+		layout->interpreters = (uint16_t)values[CPYTHON_OFFSET_INTERPRETERS];
+}
+
 static void fill_layout(const uint64_t *values, const struct cpython_place *place,
 			struct cpython_layout *ret_layout)
 {
@@ -119,11 +129,12 @@ static void fill_layout(const uint64_t *values, const struct cpython_place *plac
 		.owner = (uint16_t)values[CPYTHON_OFFSET_FRAME_OWNER],
 		.check = (uint16_t)values[CPYTHON_OFFSET_CODE_FIRSTLINENO],
 		.bytecode = (uint16_t)values[CPYTHON_OFFSET_CODE_BYTECODE],
-		.frame_bytes = (uint16_t)count_frame_bytes(values),
+		.frame_bytes = (uint8_t)count_frame_bytes(values),
 		.eval = { (uint32_t)values[CPYTHON_EVAL_START], (uint32_t)values[CPYTHON_EVAL_END],
 			  (uint32_t)values[CPYTHON_EVAL_COLD_START],
 			  (uint32_t)values[CPYTHON_EVAL_COLD_END] },
 	};
+	fill_current(values, ret_layout);
 }
 
 static void set_state(struct runtime_found *found, uint32_t state, const char *reason)
@@ -160,6 +171,12 @@ static bool is_of_file(const struct cpython_place *place)
 	return place->is_only && place->kind != CPYTHON_PLACE_DYNAMIC_TLS;
 }
 
+/* Without a way from a thread's state to _PyRuntime, the unwinder needs its address. */
+static bool needs_runtime(const struct cpython_layout *layout)
+{
+	return layout->current != 0 && layout->interpreter == 0;
+}
+
 static int inspect(struct process_memory *memory, const struct runtime_file *file, uint64_t bias,
 		   struct runtime_found *ret_found)
 {
@@ -189,11 +206,12 @@ static int inspect(struct process_memory *memory, const struct runtime_file *fil
 	} else {
 		fill_layout(values, &place, &found.layout.cpython);
 		fill_naming(values, found.naming);
-		found.is_shared = is_of_file(&place);
+		found.is_shared = is_of_file(&place) && !needs_runtime(&found.layout.cpython);
 		/* A library's place depends on its program: on the keys that it made before,
 		 * and on thread-local variables of other libraries. */
 		found.is_likely = found.is_shared && !values[CPYTHON_IS_PROGRAM];
 		found.has_process = !found.is_shared;
+		found.process.words[CPYTHON_WORD_RUNTIME] = bias + values[CPYTHON_RUNTIME];
 		say_ready(&found, values);
 	}
 	*ret_found = found;

@@ -15,6 +15,10 @@
 	X(THREADS, "PyInterpreterState.threads.head")                                              \
 	X(THREAD_NEXT, "PyThreadState.next")                                                       \
 	X(THREAD_ID, "PyThreadState.thread_id")                                                    \
+	/* With these three, the running thread's state is found (up to 3.11). */                  \
+	X(THREAD_INTERPRETER, "PyThreadState.interp")                                              \
+	X(INTERPRETER_RUNTIME, "PyInterpreterState.runtime")                                       \
+	X(CURRENT_THREAD, "_PyRuntime.gilstate.tstate_current")                                    \
 	X(THREAD_CFRAME, "PyThreadState.cframe")                                                   \
 	/* In _PyCFrame if there is one, else in PyThreadState. */                                 \
 	X(CURRENT_FRAME, "current_frame")                                                          \

@@ -21,16 +21,21 @@ struct version {
 /* The values that 3.8 to 3.10 have in common. */
 #define OFFSETS_BY_CODE                                                                            \
 	AT(INTERPRETERS) = 32, AT(INTERPRETER_NEXT) = 0, AT(THREADS) = 8, AT(THREAD_NEXT) = 8,     \
-	AT(THREAD_ID) = 176, AT(THREAD_CFRAME) = NONE, AT(CURRENT_FRAME) = 24,                     \
-	AT(CFRAME_PREVIOUS) = NONE, AT(FRAME_CODE) = 32, AT(FRAME_PREVIOUS) = 24,                  \
-	AT(FRAME_OWNER) = NONE, AT(FRAME_TLBC_INDEX) = NONE, AT(CODE_FILENAME) = 104,              \
-	AT(CODE_NAME) = 112, AT(CODE_QUALNAME) = NONE, AT(CODE_FIRSTLINENO) = 40,                  \
-	AT(CODE_LINETABLE) = 120, AT(CODE_BYTECODE) = NONE, AT(CODE_TLBC) = NONE
+	AT(THREAD_ID) = 176, AT(CURRENT_FRAME) = 24, AT(CFRAME_PREVIOUS) = NONE,                   \
+	AT(FRAME_CODE) = 32, AT(FRAME_PREVIOUS) = 24, AT(FRAME_OWNER) = NONE,                      \
+	AT(FRAME_TLBC_INDEX) = NONE, AT(CODE_FILENAME) = 104, AT(CODE_NAME) = 112,                 \
+	AT(CODE_QUALNAME) = NONE, AT(CODE_FIRSTLINENO) = 40, AT(CODE_LINETABLE) = 120,             \
+	AT(CODE_BYTECODE) = NONE, AT(CODE_TLBC) = NONE
 
 /* Fields that a code object has had in the same places from 3.11 on. */
 #define OFFSETS_OF_CODE                                                                            \
 	AT(CODE_FILENAME) = 112, AT(CODE_NAME) = 120, AT(CODE_QUALNAME) = 128,                     \
 	AT(CODE_LINETABLE) = 136, AT(CODE_TLBC) = NONE
+
+/* The fields that lead to the state of the running thread. */
+#define CURRENT(INTERPRETER, RUNTIME, THREAD)                                                      \
+	AT(THREAD_INTERPRETER) = INTERPRETER, AT(INTERPRETER_RUNTIME) = RUNTIME,                   \
+	AT(CURRENT_THREAD) = THREAD
 
 #define OFFSETS_OF_BYTES                                                                           \
 	AT(BYTES_SIZE) = 16, AT(BYTES_DATA) = 32, AT(UNICODE_LENGTH) = 16, AT(UNICODE_STATE) = 32
@@ -43,21 +48,24 @@ static const struct version versions[] = {
 		.chain = CPYTHON_CHAIN_BY_CODE,
 		.instr = CPYTHON_INSTR_BYTES,
 		.lines = CPYTHON_LINES_LNOTAB,
-		.offsets = { OFFSETS_BY_CODE, AT(FRAME_INSTR) = 104, OFFSETS_OF_TEXT },
+		.offsets = { OFFSETS_BY_CODE, AT(FRAME_INSTR) = 104, AT(THREAD_CFRAME) = NONE,
+			     CURRENT(NONE, NONE, 1368), OFFSETS_OF_TEXT },
 	},
 	{
 		.minor = 9,
 		.chain = CPYTHON_CHAIN_BY_CODE,
 		.instr = CPYTHON_INSTR_BYTES,
 		.lines = CPYTHON_LINES_LNOTAB,
-		.offsets = { OFFSETS_BY_CODE, AT(FRAME_INSTR) = 104, OFFSETS_OF_TEXT },
+		.offsets = { OFFSETS_BY_CODE, AT(FRAME_INSTR) = 104, AT(THREAD_CFRAME) = NONE,
+			     CURRENT(16, 16, 568), OFFSETS_OF_TEXT },
 	},
 	{
 		.minor = 10,
 		.chain = CPYTHON_CHAIN_BY_CODE,
 		.instr = CPYTHON_INSTR_UNITS,
 		.lines = CPYTHON_LINES_LINETABLE,
-		.offsets = { OFFSETS_BY_CODE, AT(FRAME_INSTR) = 96, OFFSETS_OF_TEXT },
+		.offsets = { OFFSETS_BY_CODE, AT(FRAME_INSTR) = 96, AT(THREAD_CFRAME) = 48,
+			     CURRENT(16, 16, 568), OFFSETS_OF_TEXT },
 	},
 	{
 		.minor = 11,
@@ -69,7 +77,8 @@ static const struct version versions[] = {
 			     AT(CURRENT_FRAME) = 8, AT(CFRAME_PREVIOUS) = 16, AT(FRAME_CODE) = 32,
 			     AT(FRAME_PREVIOUS) = 48, AT(FRAME_INSTR) = 56, AT(FRAME_OWNER) = 68,
 			     AT(FRAME_TLBC_INDEX) = NONE, AT(CODE_FIRSTLINENO) = 72,
-			     AT(CODE_BYTECODE) = 184, OFFSETS_OF_CODE, OFFSETS_OF_TEXT },
+			     AT(CODE_BYTECODE) = 184, OFFSETS_OF_CODE, CURRENT(16, 40, 576),
+			     OFFSETS_OF_TEXT },
 	},
 	{
 		.minor = 12,
@@ -77,13 +86,16 @@ static const struct version versions[] = {
 		.instr = CPYTHON_INSTR_POINTER,
 		.lines = CPYTHON_LINES_LOCATIONS,
 		.shim_owner = 3,
-		.offsets = { AT(INTERPRETERS) = 40, AT(INTERPRETER_NEXT) = 0, AT(THREADS) = 72,
-			     AT(THREAD_NEXT) = 8, AT(THREAD_ID) = 136, AT(THREAD_CFRAME) = 56,
-			     AT(CURRENT_FRAME) = 0, AT(CFRAME_PREVIOUS) = 8, AT(FRAME_CODE) = 0,
-			     AT(FRAME_PREVIOUS) = 8, AT(FRAME_INSTR) = 56, AT(FRAME_OWNER) = 70,
-			     AT(FRAME_TLBC_INDEX) = NONE, AT(CODE_FIRSTLINENO) = 68,
-			     AT(CODE_BYTECODE) = 192, AT(ASCII_DATA) = 40, AT(COMPACT_DATA) = 56,
-			     OFFSETS_OF_CODE, OFFSETS_OF_BYTES },
+		.offsets = { AT(INTERPRETERS) = 40,	AT(INTERPRETER_NEXT) = 0,
+			     AT(THREADS) = 72,		AT(THREAD_NEXT) = 8,
+			     AT(THREAD_ID) = 136,	AT(THREAD_CFRAME) = 56,
+			     CURRENT(NONE, NONE, NONE), AT(CURRENT_FRAME) = 0,
+			     AT(CFRAME_PREVIOUS) = 8,	AT(FRAME_CODE) = 0,
+			     AT(FRAME_PREVIOUS) = 8,	AT(FRAME_INSTR) = 56,
+			     AT(FRAME_OWNER) = 70,	AT(FRAME_TLBC_INDEX) = NONE,
+			     AT(CODE_FIRSTLINENO) = 68, AT(CODE_BYTECODE) = 192,
+			     AT(ASCII_DATA) = 40,	AT(COMPACT_DATA) = 56,
+			     OFFSETS_OF_CODE,		OFFSETS_OF_BYTES },
 	},
 };
 

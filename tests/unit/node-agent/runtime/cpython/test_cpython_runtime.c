@@ -106,6 +106,30 @@ static void each_version_is_named_as_its_debug_information_says(void **state)
 	}
 }
 
+static void only_a_process_of_3_8_says_where_its_runtime_is(void **state)
+{
+	struct cpython_process process;
+	struct runtime_found found;
+	(void)state;
+
+	for (int minor = CPYTHON_FIRST_MINOR; minor <= 12; minor++) {
+		setup(&process);
+		process.file.version = CPYTHON_VERSION(3, minor);
+		assert_true(cpython_versions_fill(&process.file));
+		uint64_t pointer = cpython_process_add_thread(&process,
+							      cpython_process_start(&process));
+		cpython_process_put(&process, pointer + FIRST_KEY, cpython_process_state(pointer));
+		found = inspect(&process);
+		assert_int_equal(found.has_process, minor == 8);
+		assert_int_equal(found.is_shared, minor != 8);
+		assert_int_equal(found.process.words[CPYTHON_WORD_RUNTIME],
+				 CPYTHON_PROCESS_BIAS + process.file.values[CPYTHON_RUNTIME]);
+		assert_int_equal(found.layout.cpython.current != 0, minor < 12);
+		assert_int_equal(found.layout.cpython.interpreter != 0, minor > 8 && minor < 12);
+		cpython_process_done(&process);
+	}
+}
+
 static void what_has_not_started_is_pending(void **state)
 {
 	struct cpython_process process;
@@ -227,6 +251,7 @@ int main(void)
 		cmocka_unit_test(a_process_with_a_thread_is_ready),
 		cmocka_unit_test(a_library_may_be_different_in_each_program),
 		cmocka_unit_test(each_version_is_named_as_its_debug_information_says),
+		cmocka_unit_test(only_a_process_of_3_8_says_where_its_runtime_is),
 		cmocka_unit_test(what_has_not_started_is_pending),
 		cmocka_unit_test(versions_without_offsets_are_unsupported),
 		cmocka_unit_test(a_frame_that_is_too_large_is_unsupported),
