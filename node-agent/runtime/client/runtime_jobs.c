@@ -312,6 +312,14 @@ static int keep_own(struct runtime_instance *instance, const struct runtime_foun
 	return 0;
 }
 
+/* Returns whether a runtime may only seem to be unsupported, because the dynamic linker has not
+ * relocated its data yet. */
+static bool is_doubtful(struct runtime_instance *instance, const struct runtime_found *found)
+{
+	return found->state == RUNTIME_UNSUPPORTED &&
+	       ++instance->nr_failures < RUNTIME_INSPECT_MAX_FAILURES;
+}
+
 /* Takes the values of a process. Without memory it is inspected again later. */
 static void take_found(struct runtime_registry *registry, struct runtime_job *job,
 		       const struct runtime_found *found, uint64_t now_ns)
@@ -319,7 +327,7 @@ static void take_found(struct runtime_registry *registry, struct runtime_job *jo
 	struct runtime_instance *instance = &job->process->instances[job->instance];
 	bool may_share = found->state == RUNTIME_READY && found->is_shared && !found->has_process;
 
-	if (found->state == RUNTIME_PENDING ||
+	if (found->state == RUNTIME_PENDING || is_doubtful(instance, found) ||
 	    (!(may_share && share(registry, instance->file, found, job->owner)) &&
 	     keep_own(instance, found) < 0)) {
 		wait_for(instance, now_ns);

@@ -28,8 +28,10 @@
 #define RUNTIME_INSPECT_NR_MIN 15
 #define RUNTIME_INSPECT_MAX_NS (UINT64_C(2000) * 1000000)
 
-/* A runtime is not inspected any more if its memory could not be read this many times. */
-#define RUNTIME_INSPECT_MAX_FAILURES 8
+/* A runtime is not inspected any more if its memory could not be read, or was not that of a known
+ * version, this many times: in 0.9 s. Before the dynamic linker has relocated a library, which
+ * takes long on a busy machine, HotSpot's pointers to its tables lead nowhere. */
+#define RUNTIME_INSPECT_MAX_FAILURES 20
 
 struct runtime_thread;
 

@@ -279,6 +279,32 @@ static void a_process_without_that_memory_is_given_up(void **state)
 	await_result(fixture, id, RUNTIME_UNSUPPORTED);
 }
 
+/* The dynamic linker may still be at work. */
+static void what_is_unsupported_at_first_is_asked_again(void **state)
+{
+	struct fixture *fixture = *state;
+	struct runtime_standin second = { .state = RUNTIME_READY, .has_process = 1 };
+	const struct runtime_sampled sampled = self(2);
+	const struct runtimes_mapped mapped = { .file = fixture->file,
+						.start = (uint64_t)(uintptr_t)&second };
+
+	fixture->standin.state = RUNTIME_UNSUPPORTED;
+	uint32_t id = see(fixture, 1);
+	/* The second process is inspected after the first one. */
+	await_result(fixture, runtimes_see_process(fixture->runtimes, &sampled, &mapped, 1),
+		     RUNTIME_READY);
+	fixture->standin.state = RUNTIME_READY;
+	assert_int_equal(await_final(fixture, id).state, RUNTIME_READY);
+}
+
+static void what_stays_unsupported_is_given_up(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fixture->standin.state = RUNTIME_UNSUPPORTED;
+	assert_int_equal(await_final(fixture, see(fixture, 1)).state, RUNTIME_UNSUPPORTED);
+}
+
 static void another_process_with_the_pid_is_not_read(void **state)
 {
 	struct fixture *fixture = *state;
@@ -401,6 +427,8 @@ int main(int argc, char **argv)
 		TEST(what_is_only_likely_is_asked_in_each_process),
 		TEST(what_is_particular_to_a_process_is_not_shared),
 		TEST(a_process_without_that_memory_is_given_up),
+		TEST(what_is_unsupported_at_first_is_asked_again),
+		TEST(what_stays_unsupported_is_given_up),
 		TEST(another_process_with_the_pid_is_not_read),
 		TEST(frames_get_their_names),
 		TEST(a_frame_that_kills_the_worker_costs_its_own_name),
