@@ -4,7 +4,7 @@
 #define OBJECT_TAG 1
 #define OBJECT_TAG_MASK 3
 #define WEAK_BIT 2ULL
-#define ADDRESS_MAX ((1ULL << 47) - 1)
+#define ADDRESS_MAX ((1ULL << 48) - 1) /* of arm64; that of x86-64 is less */
 #define SMI_SHIFT 32
 
 bool v8_is_object(uint64_t word)
