@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bpf/hotspot_arm64.bpf.h: frames of a HotSpot JVM by the code and the registers of arm64. What does
- * not differ by architecture is in test_unwind_hotspot.c. The code cache is made by hand: each
- * blob is one segment. */
+/* bpf/hotspot_arm64.bpf.h: frames of a HotSpot JVM by the code and the registers of arm64. Steps
+ * that are the same on all processors are in test_unwind_hotspot.c. The code cache is made by hand:
+ * each blob is one segment. */
 #include "bpf/shared/runtime.h"
 #include "scene.h"
 
