@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define CODE_CACHE 0x72000000ULL
@@ -92,7 +93,7 @@ static void make_blob(uint32_t blob, const char *name, uint32_t frame_words)
 	const uint64_t address = NAMES + blob * NAME_BYTES;
 	char bytes[NAME_BYTES] = { 0 };
 
-	memcpy(bytes, name, strlen(name));
+	snprintf(bytes, sizeof(bytes), "%s", name);
 	fake_add_memory(address, bytes, sizeof(bytes));
 	memcpy(jvm.code_cache + blob * BLOB_BYTES + HEAP_BLOCK + layout.name, &address,
 	       sizeof(address));
