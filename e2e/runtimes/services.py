@@ -47,6 +47,7 @@ class Service:
     """A source file, and its functions that a profile must show, with the names that the runtime gives them."""
     source: str
     functions: tuple
+    busy: tuple     # one of the functions, and how many per cent of the samples it must have itself
     start: callable
 
     def lines_of(self, sample):
@@ -75,16 +76,17 @@ def start_spring(port):
         host.run("mvn", "-q", "-B", "package", cwd=directory, seconds=fetch.SECONDS)
     except (host.Failure, subprocess.TimeoutExpired) as failure:
         raise host.Skip(f"Spring Boot cannot be had: {str(failure)[-300:]}") from failure
-    return ["java", "-Xmx256m", "-jar", f"{directory}/target/shop-1.jar", f"--server.port={port}",
+    return ["java", "-XX:+UseG1GC", "-Xmx256m", "-jar", f"{directory}/target/shop-1.jar", f"--server.port={port}",
             "--server.address=127.0.0.1"], {}
 
 
 SERVICES = {
     "django": Service("shop.py", ("list_items", "Catalogue.by_price", "search_items", "Catalogue.search", "check_out",
-                                  "price_basket"), start_django),
-    "express": Service("shop.js", ("listItems", "comparePrices", "search", "checkOut", "priceBasket"), start_express),
+                                  "price_basket"), ("price_basket", 5), start_django),
+    "express": Service("shop.js", ("listItems", "comparePrices", "search", "checkOut", "priceBasket"), ("priceBasket", 20),
+                       start_express),
     "spring": Service("Shop.java", ("shop.Shop.listItems", "shop.Shop.searchItems", "shop.Shop.isMatch",
-                                    "shop.Shop.checkOut", "shop.Shop.priceBasket"), start_spring),
+                                    "shop.Shop.checkOut", "shop.Shop.priceBasket"), ("shop.Shop.priceBasket", 15), start_spring),
 }
 
 
@@ -149,6 +151,11 @@ def check_service(binary, name, directory):
     print(f"{name}: {inside} of {total} samples are in its handlers: {sorted(word for word, _ in seen)}", flush=True)
     faults = [f"{name}: no frame with a line is in {function}" for function in service.functions
               if not any(has_line and same_function(function, found) for found, has_line in seen)]
+    function, min_share = service.busy
+    busy = sum(sample.count for sample in samples if any(same_function(function, line.name)
+                                                         for line in service.lines_of(sample)[:1]))
+    if busy * 100 < min_share * total:
+        faults.append(f"{name}: only {busy} of {total} samples are in {function} itself")
     if inside * 100 < MIN_SHARE * total:
         faults.append(f"{name}: only {inside} of {total} samples are in its handlers")
     return faults

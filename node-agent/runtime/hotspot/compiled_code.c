@@ -153,14 +153,26 @@ struct found_scope {
 struct neighbours {
 	uint32_t before, behind; /* their scopes; 0: none */
 	bool is_behind_known; /* `behind` is that of the place, or of the call's return address */
-	size_t distance; /* of the place behind */
+	struct code_marks marks;
 };
+
+static void note_neighbour(struct neighbours *found, uint32_t scope, int64_t distance)
+{
+	if (distance < 0) {
+		found->before = scope;
+		found->marks.before = distance;
+		return;
+	}
+	found->behind = scope;
+	found->is_behind_known = distance <= 1;
+	found->marks.behind = (size_t)distance;
+}
 
 static int find_neighbours(const struct blob *blob, struct neighbours *ret_neighbours)
 {
 	uint64_t low = 0, high = (blob->pcs_end - blob->pcs) / sizeof(struct pc_desc);
 	struct pc_desc pcs[NR_PCS_AT_ONCE] = { 0 };
-	struct neighbours found = { .distance = CODE_FLOW_MAX_BYTES };
+	struct neighbours found = { .marks = { .before = INT64_MIN, .behind = SIZE_MAX } };
 	int r = narrow_pcs(blob, &low, &high);
 
 	if (r == 0)
@@ -171,25 +183,20 @@ static int find_neighbours(const struct blob *blob, struct neighbours *ret_neigh
 	for (uint64_t i = 0; i < high - low && i < NR_PCS_AT_ONCE; i++) {
 		int64_t distance = (int64_t)pcs[i].pc_offset - blob->place->pc_offset;
 
-		if (distance < 0 && pcs[i].scope_offset > 0)
-			found.before = (uint32_t)pcs[i].scope_offset;
-		if (distance < 0)
-			continue;
-		if (pcs[i].scope_offset > 0) {
-			found.behind = (uint32_t)pcs[i].scope_offset;
-			found.is_behind_known = distance <= 1;
-			found.distance = min_u64((uint64_t)distance, CODE_FLOW_MAX_BYTES);
-		}
-		break;
+		if (pcs[i].scope_offset > 0)
+			note_neighbour(&found, (uint32_t)pcs[i].scope_offset, distance);
+		if (distance >= 0)
+			break;
 	}
 	*ret_neighbours = found;
 	return 0;
 }
 
 /* Where the code cannot be read, it goes on. */
-static enum code_flow find_flow(const struct blob *blob, size_t len)
+static enum code_flow find_flow(const struct blob *blob, const struct code_marks *marks)
 {
-	uint8_t code[CODE_FLOW_MAX_BYTES];
+	uint8_t code[CODE_FLOW_MAX_BYTES + CODE_FLOW_TAIL_BYTES];
+	size_t len = min_u64(marks->behind, CODE_FLOW_MAX_BYTES) + CODE_FLOW_TAIL_BYTES;
 	uint64_t address;
 	ssize_t n;
 
@@ -197,7 +204,7 @@ static enum code_flow find_flow(const struct blob *blob, size_t len)
 		return CODE_FLOW_GOES_ON;
 	n = process_memory_read_some(blob->memory, address + (uint32_t)blob->place->pc_offset, code,
 				     len);
-	return n < 0 ? CODE_FLOW_GOES_ON : code_flow_find(code, (size_t)n);
+	return n < 0 ? CODE_FLOW_GOES_ON : code_flow_find(code, (size_t)n, marks);
 }
 
 /* Finds the scope of the first entry at the place or behind it. For a call that is the entry of its
@@ -213,7 +220,7 @@ static int find_scope(const struct blob *blob, struct found_scope *ret_scope)
 	if (r < 0)
 		return r;
 	if (!neighbours.is_behind_known)
-		flow = find_flow(blob, neighbours.distance);
+		flow = find_flow(blob, &neighbours.marks);
 	if (flow == CODE_FLOW_GOES_ON && neighbours.behind == 0)
 		flow = CODE_FLOW_RETURNS;
 	*ret_scope = (struct found_scope){ .offset = neighbours.behind };

@@ -142,9 +142,14 @@ static void code_behind_the_last_place_is_in_the_outermost_method(void **state)
 #if CFI_IS_ARM64
 #define RETURN 0xc0, 0x03, 0x5f, 0xd6
 #define BRANCH_TO_ITSELF 0x00, 0x00, 0x00, 0x54
+#define NOPS_TO_36 0x1f, 0x20, 0x03, 0xd5, 0x1f, 0x20, 0x03, 0xd5, 0x1f, 0x20, 0x03, 0xd5
+#define JUMP_FROM_36_TO_20 0xfc, 0xff, 0xff, 0x17
 #else
 #define RETURN 0xc3
 #define BRANCH_TO_ITSELF 0x7c, 0xfe
+#define NOPS_TO_36                                                                                 \
+	0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90
+#define JUMP_FROM_36_TO_20 0xeb, 0xee
 #endif
 
 static void put_code(struct code *code, int at, const uint8_t *bytes, size_t len)
@@ -187,6 +192,22 @@ static void a_loop_belongs_to_what_is_before_it(void **state)
 	assert_string_equal(code.names, "A.outer:9");
 	put_code(&code, 36, bytes, sizeof(bytes));
 	assert_int_equal(add(&code, 36), 0);
+	assert_string_equal(code.names, "A.inner:9 A.outer:9");
+	put_code(&code, 4, bytes, sizeof(bytes));
+	assert_int_equal(add(&code, 4), 0);
+	assert_string_equal(code.names, "A.outer:9");
+}
+
+/* The compiler describes one in the outer loop that it put around. */
+static void a_loop_belongs_to_the_place_in_its_outer_loop(void **state)
+{
+	static const uint8_t bytes[] = { BRANCH_TO_ITSELF, NOPS_TO_36, JUMP_FROM_36_TO_20 };
+	_cleanup_(code_done) struct code code;
+	(void)state;
+
+	code_init(&code);
+	put_code(&code, 20, bytes, sizeof(bytes));
+	assert_int_equal(add(&code, 20), 0);
 	assert_string_equal(code.names, "A.inner:9 A.outer:9");
 	put_code(&code, 4, bytes, sizeof(bytes));
 	assert_int_equal(add(&code, 4), 0);
@@ -324,6 +345,7 @@ int main(void)
 		cmocka_unit_test(code_behind_the_last_place_is_in_the_outermost_method),
 		cmocka_unit_test(code_that_returns_is_in_the_outermost_method),
 		cmocka_unit_test(a_loop_belongs_to_what_is_before_it),
+		cmocka_unit_test(a_loop_belongs_to_the_place_in_its_outer_loop),
 		cmocka_unit_test(code_without_scopes_has_its_method),
 		cmocka_unit_test(a_place_is_found_in_a_long_table),
 		cmocka_unit_test(other_blobs_have_names_of_their_own),

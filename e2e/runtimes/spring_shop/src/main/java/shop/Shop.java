@@ -4,6 +4,7 @@ package shop;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
@@ -21,7 +22,7 @@ public class Shop {
 	private final List<Item> items = new ArrayList<>();
 
 	public Shop() {
-		for (int i = 0; i < 2000; i++)
+		for (int i = 0; i < 40000; i++)
 			items.add(new Item("item " + i * 7919 % 997, i * 31 % 101));
 	}
 
@@ -38,12 +39,13 @@ public class Shop {
 	}
 
 	private static boolean isMatch(Item item, String word) {
-		return item.name().contains(word) || Integer.toString(item.price()).startsWith(word);
+		return item.name().toUpperCase(Locale.ROOT).contains(word) || Integer.toString(item.price()).startsWith(word);
 	}
 
+	/** Its rounds are so many that the compiled loop has a safepoint. Without one, the JVM does not describe the place. */
 	private static int priceBasket(int total, Item item) {
 		int sum = total;
-		for (int i = 0; i < 5000; i++)
+		for (int i = 0; i < 20000; i++)
 			sum = (sum * 31 + item.price()) % 10007;
 		return sum;
 	}
