@@ -31,11 +31,19 @@ static inline uint64_t clock_real_ns(void)
 	return clock_read_ns(CLOCK_REALTIME);
 }
 
-/* Converts a time of the monotonic clock to Unix time, with the current offset between the
- * clocks. */
+/* Converts a time of the monotonic clock to Unix time, with the current offset between the clocks.
+ * A thread that loses its CPU between two readings reads them again. */
 static inline uint64_t clock_mono_to_real_ns(uint64_t mono_ns)
 {
-	return clock_real_ns() - clock_mono_ns() + mono_ns;
+	uint64_t before_ns, real_ns, after_ns;
+	unsigned int nr_tries = 4;
+
+	do {
+		before_ns = clock_mono_ns();
+		real_ns = clock_real_ns();
+		after_ns = clock_mono_ns();
+	} while (after_ns - before_ns > 20 * NSEC_PER_USEC && --nr_tries > 0);
+	return real_ns - after_ns + mono_ns;
 }
 
 /* Converts a time or duration for pthread_cond_timedwait(), clock_nanosleep() and ppoll(). */

@@ -47,6 +47,13 @@ int htable_add(struct htable *table, uint32_t hash, uint32_t row) must_check;
 /* Removes the pair (hash, row) if it exists. */
 void htable_remove(struct htable *table, uint32_t hash, uint32_t row);
 
+/* Asks the CPU to fetch the memory that a lookup of the hash will read first. */
+static inline void htable_prefetch(const struct htable *table, uint32_t hash)
+{
+	if (table->nr_slots)
+		__builtin_prefetch(&table->slots[hash & (table->nr_slots - 1)]);
+}
+
 struct htable_iter htable_lookup(const struct htable *table, uint32_t hash);
 
 /* Finds the next row with the hash; returns false at the end. The table must not change

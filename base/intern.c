@@ -26,19 +26,31 @@ void intern_done(struct intern *intern)
 	*intern = (struct intern){ 0 };
 }
 
-int intern_add(struct intern *intern, const char *text, uint32_t *ret_id)
+static int find(const struct intern *intern, const char *text, uint32_t hash, uint32_t *ret_id)
 {
-	size_t len = strlen(text);
-	uint32_t hash = hash_bytes(text, len);
-
 	struct htable_iter it = htable_lookup(&intern->index, hash);
+
 	for (uint32_t id; htable_next(&it, &id);) {
 		if (strcmp(intern->strings[id], text) == 0) {
 			*ret_id = id;
 			return 0;
 		}
 	}
+	return -ENOENT;
+}
 
+int intern_find(const struct intern *intern, const char *text, uint32_t *ret_id)
+{
+	return find(intern, text, hash_bytes(text, strlen(text)), ret_id);
+}
+
+int intern_add(struct intern *intern, const char *text, uint32_t *ret_id)
+{
+	size_t len = strlen(text);
+	uint32_t hash = hash_bytes(text, len);
+
+	if (find(intern, text, hash, ret_id) == 0)
+		return 0;
 	int r = array_grow(intern->strings, intern->cap_strings, intern->nr_strings + 1,
 			   intern->max_strings);
 	if (r < 0)

@@ -27,6 +27,9 @@ void intern_done(struct intern *intern);
 /* Finds the number of `text`, which is added if it is new. Errors: -ENOSPC at a limit, -ENOMEM. */
 int intern_add(struct intern *intern, const char *text, uint32_t *ret_id) must_check;
 
+/* Finds the number of `text`. Errors: -ENOENT if it was not added. */
+int intern_find(const struct intern *intern, const char *text, uint32_t *ret_id) must_check;
+
 /* Returns the string with that number, borrowed from the table. `id` must come from the same
  * table. */
 const char *intern_get(const struct intern *intern, uint32_t id);

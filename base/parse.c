@@ -116,9 +116,14 @@ static int parse_fraction(const char **cursor, const char *end, uint64_t *frac, 
 int parse_duration_ns(const char *text, uint64_t *ret_ns)
 {
 	static const struct unit units[] = {
-		{ "", NSEC_PER_SEC },	      { "s", NSEC_PER_SEC }, { "ms", NSEC_PER_MSEC },
-		{ "us", NSEC_PER_USEC },      { "ns", 1 },	     { "m", 60 * NSEC_PER_SEC },
+		{ "", NSEC_PER_SEC },
+		{ "s", NSEC_PER_SEC },
+		{ "ms", NSEC_PER_MSEC },
+		{ "us", NSEC_PER_USEC },
+		{ "ns", 1 },
+		{ "m", 60 * NSEC_PER_SEC },
 		{ "h", 3600 * NSEC_PER_SEC },
+		{ "d", 86400 * NSEC_PER_SEC },
 	};
 	const char *end = text + strlen(text);
 	uint64_t whole, frac, scale, factor, ns;

@@ -16,7 +16,7 @@ int parse_u64(const char *text, uint64_t *ret_value) must_check;
 /* "true" / "false" / "yes" / "no" / "on" / "off" / "1" / "0". */
 int parse_bool(const char *text, bool *ret_value) must_check;
 
-/* "10s", "500ms", "2m", "1h"; a bare number is seconds; "1.5s" is allowed. */
+/* "10s", "500ms", "2m", "1h", "7d"; a bare number is seconds; "1.5s" is allowed. */
 int parse_duration_ns(const char *text, uint64_t *ret_ns) must_check;
 
 /* "4096", "64K", "32M", "1G" (powers of 1024; "Ki", "Mi", "Gi" as in Kubernetes mean the same). */

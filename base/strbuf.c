@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define FIRST_CAP_BYTES 256
+#define NUMBER_DIGITS 20 /* of UINT64_MAX */
 
 void strbuf_done(struct strbuf *buf)
 {
@@ -80,6 +81,18 @@ void strbuf_append_str(struct strbuf *buf, const char *text)
 void strbuf_append_char(struct strbuf *buf, char c)
 {
 	strbuf_append(buf, &c, 1);
+}
+
+void strbuf_append_u64(struct strbuf *buf, uint64_t number)
+{
+	char digits[NUMBER_DIGITS];
+	size_t first = NUMBER_DIGITS;
+
+	do {
+		digits[--first] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number > 0);
+	strbuf_append(buf, digits + first, NUMBER_DIGITS - first);
 }
 
 void strbuf_appendf(struct strbuf *buf, const char *format, ...)

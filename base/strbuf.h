@@ -37,6 +37,8 @@ void strbuf_clear(struct strbuf *buf);
 void strbuf_append(struct strbuf *buf, const void *data, size_t len);
 void strbuf_append_str(struct strbuf *buf, const char *text);
 void strbuf_append_char(struct strbuf *buf, char c);
+/* Appends a number, faster than strbuf_appendf(). */
+void strbuf_append_u64(struct strbuf *buf, uint64_t number);
 void strbuf_appendf(struct strbuf *buf, const char *format, ...) printf_like(2, 3);
 
 /* Appends `len` bytes that the caller must fill. Returns a pointer to them, valid until the next

@@ -16,7 +16,7 @@ static int error_of(size_t result)
 
 /* Reserves space for the worst case, so that one call compresses everything, and returns the
  * rest. */
-void zstd_append(struct strbuf *out, const void *data, size_t len)
+static void append(struct strbuf *out, const void *data, size_t len, ZSTD_CCtx *context)
 {
 	size_t bound = ZSTD_compressBound(len), start = out->len, result;
 	char *to = ZSTD_isError(bound) ? NULL : strbuf_extend(out, bound);
@@ -25,13 +25,43 @@ void zstd_append(struct strbuf *out, const void *data, size_t len)
 		strbuf_fail(out, -ENOSPC);
 		return;
 	}
-	result = ZSTD_compress(to, bound, data, len, LEVEL);
+	result = context ? ZSTD_compress2(context, to, bound, data, len)
+			 : ZSTD_compress(to, bound, data, len, LEVEL);
 	if (ZSTD_isError(result)) {
 		strbuf_truncate(out, start);
 		out->error = -ENOMEM;
 		return;
 	}
 	strbuf_truncate(out, start + result);
+}
+
+void zstd_append(struct strbuf *out, const void *data, size_t len)
+{
+	append(out, data, len, NULL);
+}
+
+void zstd_append_checked(struct strbuf *out, const void *data, size_t len, int level)
+{
+	ZSTD_CCtx *context = ZSTD_createCCtx();
+
+	if (!context ||
+	    ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level)) ||
+	    ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)))
+		strbuf_fail(out, -ENOMEM);
+	else
+		append(out, data, len, context);
+	ZSTD_freeCCtx(context);
+}
+
+int zstd_content_len(const void *data, size_t len, size_t *ret_len)
+{
+	unsigned long long content = ZSTD_getFrameContentSize(data, len);
+
+	if (content == ZSTD_CONTENTSIZE_UNKNOWN || content == ZSTD_CONTENTSIZE_ERROR ||
+	    content > SIZE_MAX)
+		return -EBADMSG;
+	*ret_len = (size_t)content;
+	return 0;
 }
 
 /* The length in the frame is checked before memory is allocated for it. */

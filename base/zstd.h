@@ -11,6 +11,14 @@
  * -ENOSPC (its limit must hold the worst case, a little more than `len`), -ENOMEM. */
 void zstd_append(struct strbuf *out, const void *data, size_t len);
 
+/* Does the same with another level (1 to 19: the higher, the smaller and slower) and a checksum of
+ * the content. */
+void zstd_append_checked(struct strbuf *out, const void *data, size_t len, int level);
+
+/* Returns the length of a frame's content, as the frame has it. Errors: -EBADMSG it is not a frame,
+ * or does not say its length. */
+int zstd_content_len(const void *data, size_t len, size_t *ret_len) must_check;
+
 /* Appends the content of such a frame, which must have exactly `plain_len` bytes. Appends nothing
  * on failure. Errors: -EBADMSG it is not a frame, is damaged, or has another length; -ENOSPC and
  * -ENOMEM, which are kept in `out` as well. */

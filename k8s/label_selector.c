@@ -368,3 +368,37 @@ bool label_selector_matches(const struct label_selector *selector,
 	}
 	return true;
 }
+
+/* Appends a value as an extended regular expression. Of its characters, only dots are special. */
+static void append_value(struct strbuf *out, const char *value)
+{
+	for (; *value; value++) {
+		if (*value == '.')
+			strbuf_append_str(out, "[.]");
+		else
+			strbuf_append_char(out, *value);
+	}
+}
+
+void label_selector_append_matchers(const struct label_selector *selector, const char *prefix,
+				    struct strbuf *out)
+{
+	static const char *const operators[] = {
+		[KEY_EXISTS] = "!=",
+		[KEY_IS_ABSENT] = "=",
+		[VALUE_IN] = "=~",
+		[VALUE_NOT_IN] = "!~",
+	};
+
+	for (size_t i = 0; i < selector->nr_requirements; i++) {
+		const struct requirement *requirement = &selector->requirements[i];
+
+		strbuf_appendf(out, ",%s%s%s\"", prefix, requirement->key,
+			       operators[requirement->operation]);
+		for (size_t j = 0; j < requirement->nr_values; j++) {
+			strbuf_append_str(out, j > 0 ? "|" : "");
+			append_value(out, selector->values[requirement->first_value + j]);
+		}
+		strbuf_append_char(out, '"');
+	}
+}

@@ -24,6 +24,12 @@ int label_selector_parse(const char *text, struct strbuf *reterr_msg,
 void label_selector_free(struct label_selector *selector);
 DEFINE_FREEP(struct label_selector, label_selector_free)
 
+/* Appends the requirements as matchers that Prometheus knows, each behind a comma:
+ * ,PREFIXapp=~"web|api",PREFIXcanary="". A label that is empty counts as missing. Failures are kept
+ * in `out`. */
+void label_selector_append_matchers(const struct label_selector *selector, const char *prefix,
+				    struct strbuf *out);
+
 /* Returns whether labels fulfil the selector. "!=" and "notin" hold for a missing label, as in
  * Kubernetes. */
 bool label_selector_matches(const struct label_selector *selector,

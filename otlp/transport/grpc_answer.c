@@ -17,13 +17,13 @@
  * is larger than the destination accepts. */
 #include "otlp/transport/grpc_answer.h"
 
+#include "base/base64.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/hex.h"
 #include "base/minmax.h"
 #include "base/parse.h"
 #include "base/strbuf.h"
-#include "otlp/transport/base64.h"
 #include "otlp/transport/grpc_frame.h"
 #include "otlp/transport/response.h"
 
@@ -138,7 +138,7 @@ static void describe(const struct http_answer *answer, uint32_t status,
 /* Reads the first of the header's comma-separated values. `ret_details` points into `bytes`. */
 static void read_details(const char *text, struct strbuf *bytes, struct response *ret_details)
 {
-	base64_append(bytes, text, strcspn(text, ","));
+	base64_decode(bytes, text, strcspn(text, ","));
 	if (strbuf_error(bytes) == 0 &&
 	    response_parse_status(bytes->data, bytes->len, ret_details) < 0)
 		*ret_details = (struct response){ .has_retry_info = false };

@@ -57,6 +57,22 @@ static void pointers_stay_valid_while_the_table_grows(void **state)
 	intern_done(&intern);
 }
 
+static void only_what_was_added_is_found(void **state)
+{
+	struct intern intern;
+	uint32_t id = 99;
+	(void)state;
+
+	assert_int_equal(intern_init(&intern, 10, 0), 0);
+	assert_int_equal(intern_find(&intern, "a", &id), -ENOENT);
+	assert_int_equal(id, 99);
+	assert_int_equal(intern_add(&intern, "a", &id), 0);
+	assert_int_equal(intern_find(&intern, "a", &id), 0);
+	assert_int_equal(id, 1);
+	assert_int_equal(intern.nr_strings, 2);
+	intern_done(&intern);
+}
+
 static void a_full_table_still_knows_what_it_has(void **state)
 {
 	struct intern intern;
@@ -105,6 +121,7 @@ int main(void)
 		cmocka_unit_test(number_zero_is_the_empty_string),
 		cmocka_unit_test(equal_strings_share_a_number_and_others_do_not),
 		cmocka_unit_test(pointers_stay_valid_while_the_table_grows),
+		cmocka_unit_test(only_what_was_added_is_found),
 		cmocka_unit_test(a_full_table_still_knows_what_it_has),
 		cmocka_unit_test(bytes_are_limited_too),
 		cmocka_unit_test(a_table_without_room_for_the_empty_string_is_refused),

@@ -26,6 +26,7 @@ static void durations_have_units_and_fractions(void **state)
 		{ "250us", 0, 250000 },
 		{ "7ns", 0, 7 },
 		{ "1h", 0, UINT64_C(3600000000000) },
+		{ "7d", 0, 7 * UINT64_C(86400000000000) },
 		{ "0.000000001s", 0, 1 },
 		{ "0.0000000001s", -ERANGE, 0 },
 		{ "1.99999999999999999999s", -ERANGE, 0 },

@@ -29,6 +29,19 @@ static void appends_follow_each_other_and_end_in_nul(void **state)
 	assert_memory_equal(buf.data, "pod/web-7\0x", 12);
 }
 
+static void numbers_are_decimal(void **state)
+{
+	(void)state;
+	_cleanup_(strbuf_done) struct strbuf buf = strbuf_with_max(64);
+
+	strbuf_append_u64(&buf, 0);
+	strbuf_append_char(&buf, ',');
+	strbuf_append_u64(&buf, 10);
+	strbuf_append_char(&buf, ',');
+	strbuf_append_u64(&buf, UINT64_MAX);
+	assert_string_equal(strbuf_str(&buf), "0,10,18446744073709551615");
+}
+
 static void content_grows_over_many_reallocations(void **state)
 {
 	(void)state;
@@ -136,6 +149,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_empty_buffer_reads_as_an_empty_string),
 		cmocka_unit_test(appends_follow_each_other_and_end_in_nul),
+		cmocka_unit_test(numbers_are_decimal),
 		cmocka_unit_test(content_grows_over_many_reallocations),
 		cmocka_unit_test(the_limit_itself_fits_and_one_byte_more_does_not),
 		cmocka_unit_test(everything_after_the_first_failure_is_ignored),

@@ -43,6 +43,37 @@ static void what_was_packed_unpacks_to_the_same_bytes(void **state)
 	}
 }
 
+static void a_checked_frame_says_its_length_and_detects_damage(void **state)
+{
+	(void)state;
+	_cleanup_(strbuf_done) struct strbuf packed = strbuf_with_max(MAX_BYTES);
+	_cleanup_(strbuf_done) struct strbuf plain = strbuf_with_max(MAX_BYTES);
+	unsigned char data[1000];
+	size_t len = 0;
+
+	fill(data, sizeof(data), true);
+	zstd_append_checked(&packed, data, sizeof(data), 6);
+	assert_int_equal(strbuf_error(&packed), 0);
+	assert_int_equal(zstd_content_len(packed.data, packed.len, &len), 0);
+	assert_int_equal(len, sizeof(data));
+	assert_int_equal(zstd_unpack(&plain, packed.data, packed.len, len), 0);
+	assert_memory_equal(plain.data, data, sizeof(data));
+	packed.data[packed.len / 2] ^= 1;
+	assert_int_equal(zstd_unpack(&plain, packed.data, packed.len, len), -EBADMSG);
+}
+
+static void what_is_no_frame_has_no_length(void **state)
+{
+	(void)state;
+	/* The second one is a frame that does not say its length. */
+	static const unsigned char frames[][8] = { "nothing", { 0x28, 0xb5, 0x2f, 0xfd, 0, 0, 1 } };
+	size_t len;
+
+	assert_int_equal(zstd_content_len(NULL, 0, &len), -EBADMSG);
+	for (size_t i = 0; i < array_len(frames); i++)
+		assert_int_equal(zstd_content_len(frames[i], sizeof(frames[i]), &len), -EBADMSG);
+}
+
 static void packing_has_a_limit(void **state)
 {
 	(void)state;
@@ -130,6 +161,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_packed_unpacks_to_the_same_bytes),
+		cmocka_unit_test(a_checked_frame_says_its_length_and_detects_damage),
+		cmocka_unit_test(what_is_no_frame_has_no_length),
 		cmocka_unit_test(packing_has_a_limit),
 		cmocka_unit_test(more_than_can_be_packed_is_refused),
 		cmocka_unit_test(an_earlier_failure_is_kept),

@@ -240,9 +240,37 @@ static void want_of_memory_leaves_nothing_behind(void **state)
 	assert_non_null(selector);
 }
 
+static void requirements_are_matchers_of_samples(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *selector, *matchers;
+	} cases[] = {
+		{ "app=web", ",l.app=~\"web\"" },
+		{ "app==v1.2", ",l.app=~\"v1[.]2\"" },
+		{ "app!=web", ",l.app!~\"web\"" },
+		{ "app in (web,api)", ",l.app=~\"web|api\"" },
+		{ "app notin (web,api)", ",l.app!~\"web|api\"" },
+		{ "acme.io/team", ",l.acme.io/team!=\"\"" },
+		{ "!canary", ",l.canary=\"\"" },
+		{ "a=b,!c", ",l.a=~\"b\",l.c=\"\"" },
+	};
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		_cleanup_(label_selector_freep) struct label_selector *selector = NULL;
+		_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(4096);
+		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(4096);
+
+		assert_int_equal(label_selector_parse(cases[i].selector, &message, &selector), 0);
+		label_selector_append_matchers(selector, "l.", &out);
+		assert_string_equal(strbuf_str(&out), cases[i].matchers);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(requirements_are_matchers_of_samples),
 		cmocka_unit_test(labels_that_fulfil_all_requirements_match),
 		cmocka_unit_test(labels_that_miss_one_do_not_match),
 		cmocka_unit_test(what_is_no_selector_is_refused_with_the_place),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "otlp/transport/base64.h"
+#include "base/base64.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static int append_group(struct strbuf *out, const char *text, size_t nr_digits)
 	return 0;
 }
 
-void base64_append(struct strbuf *out, const char *text, size_t len)
+void base64_decode(struct strbuf *out, const char *text, size_t len)
 {
 	int r = 0;
 
@@ -55,4 +55,23 @@ void base64_append(struct strbuf *out, const char *text, size_t len)
 	for (size_t i = 0; r == 0 && i < len; i += GROUP)
 		r = append_group(out, text + i, len - i < GROUP ? len - i : GROUP);
 	strbuf_fail(out, r);
+}
+
+void base64_encode(struct strbuf *out, const void *data, size_t len)
+{
+	const unsigned char *bytes = data;
+
+	for (size_t i = 0; i < len; i += 3) {
+		size_t nr = len - i < 3 ? len - i : 3;
+		uint32_t bits = (uint32_t)bytes[i] << 16;
+		char group[GROUP] = { '=', '=', '=', '=' };
+
+		if (nr > 1)
+			bits |= (uint32_t)bytes[i + 1] << 8;
+		if (nr > 2)
+			bits |= bytes[i + 2];
+		for (size_t j = 0; j <= nr; j++)
+			group[j] = DIGITS[bits >> (18 - 6 * j) & 63];
+		strbuf_append(out, group, sizeof(group));
+	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "otlp/transport/base64.h"
+#include "base/base64.h"
 
 #include "base/cleanup.h"
 #include "unit.h"
@@ -27,7 +27,7 @@ static void padding_may_be_there_or_not(void **state)
 	for (size_t i = 0; i < array_len(cases); i++) {
 		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(16);
 
-		base64_append(&out, cases[i].text, strlen(cases[i].text));
+		base64_decode(&out, cases[i].text, strlen(cases[i].text));
 		assert_int_equal(strbuf_error(&out), 0);
 		assert_string_equal(strbuf_str(&out), cases[i].bytes);
 	}
@@ -44,9 +44,29 @@ static void anything_else_is_refused(void **state)
 	for (size_t i = 0; i < array_len(cases); i++) {
 		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(16);
 
-		base64_append(&out, cases[i], strlen(cases[i]));
+		base64_decode(&out, cases[i], strlen(cases[i]));
 		if (strbuf_error(&out) != -EBADMSG)
 			fail_msg("\"%s\" was accepted", cases[i]);
+	}
+}
+
+static void encoded_bytes_have_padding(void **state)
+{
+	static const struct {
+		const char *bytes;
+		const char *text;
+	} cases[] = {
+		{ "", "" },	   { "f", "Zg==" },	     { "fo", "Zm8=" },
+		{ "foo", "Zm9v" }, { "foobar", "Zm9vYmFy" }, { "\xff\xef\xff", "/+//" },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(16);
+
+		base64_encode(&out, cases[i].bytes, strlen(cases[i].bytes));
+		assert_int_equal(strbuf_error(&out), 0);
+		assert_string_equal(strbuf_str(&out), cases[i].text);
 	}
 }
 
@@ -55,7 +75,10 @@ static void the_buffer_bounds_it(void **state)
 	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(5);
 	(void)state;
 
-	base64_append(&out, "Zm9vYmFy", 8);
+	base64_decode(&out, "Zm9vYmFy", 8);
+	assert_int_equal(strbuf_error(&out), -ENOSPC);
+	strbuf_clear(&out);
+	base64_encode(&out, "foobar", 6);
 	assert_int_equal(strbuf_error(&out), -ENOSPC);
 }
 
@@ -64,6 +87,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(padding_may_be_there_or_not),
 		cmocka_unit_test(anything_else_is_refused),
+		cmocka_unit_test(encoded_bytes_have_padding),
 		cmocka_unit_test(the_buffer_bounds_it),
 	};
 
