@@ -81,13 +81,11 @@ static int index_zero_elements(struct builder *builder)
 {
 	const struct profile_function none = { 0 };
 	uint32_t nothing = hash_bytes("", 0);
-	int r;
 
-	if ((r = htable_add(&builder->functions, hash_bytes(&none, sizeof(none)), 0)) < 0 ||
-	    (r = htable_add(&builder->stacks, nothing, 0)) < 0 ||
-	    (r = htable_add(&builder->resources, nothing, 0)) < 0)
-		return r;
-	return 0;
+	int r = htable_add(&builder->functions, hash_bytes(&none, sizeof(none)), 0);
+	if (r == 0)
+		r = htable_add(&builder->stacks, nothing, 0);
+	return r < 0 ? r : htable_add(&builder->resources, nothing, 0);
 }
 
 int builder_new(size_t max_bytes, struct builder **ret_builder)
@@ -105,12 +103,10 @@ int builder_new(size_t max_bytes, struct builder **ret_builder)
 	builder->locations.budget = &builder->budget;
 
 	int r = intern_init(&builder->profile->strings, ROWS_MAX, 0);
-	if (r < 0)
-		return r;
-	r = add_zero_elements(builder->profile);
-	if (r < 0)
-		return r;
-	r = index_zero_elements(builder);
+	if (r == 0)
+		r = add_zero_elements(builder->profile);
+	if (r == 0)
+		r = index_zero_elements(builder);
 	if (r < 0)
 		return r;
 	*ret_builder = take_ptr(builder);
@@ -209,10 +205,9 @@ int builder_add_function(struct builder *builder, const struct profile_function 
 	}
 
 	int r = array_grow(p->functions, p->cap_functions, p->nr_functions + 1, ROWS_MAX);
-	if (r < 0)
-		return r;
-	r = row_budget_book(&builder->budget, &builder->functions, hash, p->nr_functions,
-			    sizeof(*function));
+	if (r == 0)
+		r = row_budget_book(&builder->budget, &builder->functions, hash, p->nr_functions,
+				    sizeof(*function));
 	if (r < 0)
 		return r;
 	p->functions[p->nr_functions] = *function;
@@ -278,13 +273,11 @@ int builder_add_stack(struct builder *builder, const uint32_t *locations, size_t
 
 	int r = array_grow(p->stack_locations, p->cap_stack_locations, p->nr_stack_locations + nr,
 			   ROWS_MAX);
-	if (r < 0)
-		return r;
-	r = array_grow(p->stacks, p->cap_stacks, p->nr_stacks + 1, ROWS_MAX);
-	if (r < 0)
-		return r;
-	r = row_budget_book(&builder->budget, &builder->stacks, hash, p->nr_stacks,
-			    sizeof(*p->stacks) + bytes);
+	if (r == 0)
+		r = array_grow(p->stacks, p->cap_stacks, p->nr_stacks + 1, ROWS_MAX);
+	if (r == 0)
+		r = row_budget_book(&builder->budget, &builder->stacks, hash, p->nr_stacks,
+				    sizeof(*p->stacks) + bytes);
 	if (r < 0)
 		return r;
 
@@ -293,6 +286,11 @@ int builder_add_stack(struct builder *builder, const uint32_t *locations, size_t
 	p->nr_stack_locations += nr;
 	*ret_id = (uint32_t)p->nr_stacks++;
 	return 0;
+}
+
+void builder_prefetch_stack(const struct builder *builder, const uint32_t *locations, size_t nr)
+{
+	htable_prefetch(&builder->stacks, hash_bytes(locations, nr * sizeof(*locations)));
 }
 
 /* Writes the attributes after the last one without counting them. Returns their number. */
@@ -449,14 +447,18 @@ int builder_add_sample(struct builder *builder, const struct profile_sample *sam
 	}
 
 	int r = array_grow(p->samples, p->cap_samples, p->nr_samples + 1, ROWS_MAX);
-	if (r < 0)
-		return r;
-	r = row_budget_book(&builder->budget, &builder->samples, hash, p->nr_samples,
-			    sizeof(*sample));
+	if (r == 0)
+		r = row_budget_book(&builder->budget, &builder->samples, hash, p->nr_samples,
+				    sizeof(*sample));
 	if (r < 0)
 		return r;
 	p->samples[p->nr_samples++] = *sample;
 	return 0;
+}
+
+void builder_prefetch_sample(const struct builder *builder, const struct profile_sample *sample)
+{
+	htable_prefetch(&builder->samples, hash_bytes(sample, SAMPLE_KEY_BYTES));
 }
 
 void builder_set_build_ids(struct builder *builder, uint32_t mapping,
@@ -496,6 +498,7 @@ uint64_t builder_remove_cgroup(struct builder *builder, uint64_t cgroup_id)
 			p->samples[nr_kept++] = p->samples[i];
 	}
 	p->nr_samples = nr_kept;
+	slots_remove(&p->slots, nr_removed);
 	return nr_removed;
 }
 
@@ -569,6 +572,17 @@ void builder_drop_times(struct builder *builder)
 bool builder_drops_times(const struct builder *builder)
 {
 	return builder->drops_times;
+}
+
+void builder_set_view(struct builder *builder, bool is_grouped, bool is_bottom_up)
+{
+	builder->profile->is_grouped = is_grouped;
+	builder->profile->is_bottom_up = is_bottom_up;
+}
+
+struct slots *builder_slots(struct builder *builder)
+{
+	return &builder->profile->slots;
 }
 
 struct profile *builder_seal(struct builder *builder)

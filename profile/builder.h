@@ -62,6 +62,11 @@ int builder_add_named_location(struct builder *builder, const struct profile_loc
 int builder_add_stack(struct builder *builder, const uint32_t *locations, size_t nr,
 		      uint32_t *ret_id) must_check;
 
+/* Asks the CPU to fetch the memory that builder_add_stack() will read first. The tables of a large
+ * profile are in none of its caches, so who adds many stacks saves time by asking for some of them
+ * before the first one is added. */
+void builder_prefetch_stack(const struct builder *builder, const uint32_t *locations, size_t nr);
+
 struct attribute {
 	const char *key;
 	const char *value; /* borrowed for the call; NULL or "": the attribute is left out */
@@ -81,6 +86,9 @@ void builder_see_process(struct builder *builder, uint32_t process, uint64_t see
 
 /* Adds sample->count to the equal sample, or a new one. */
 int builder_add_sample(struct builder *builder, const struct profile_sample *sample) must_check;
+
+/* Does the same for builder_add_sample(). */
+void builder_prefetch_sample(const struct builder *builder, const struct profile_sample *sample);
 
 /* Names a location that has no lines yet, and sets what kind of code it is: the kind it has, or a
  * finer one for FRAME_NATIVE. There is at least one line; lines are copied. They take no room if
@@ -132,6 +140,13 @@ void builder_date_samples(struct builder *builder, uint64_t base_ns);
 /* Sets what the samples count, which is PROFILE_CPU by default. builder_join() does it by
  * itself. */
 void builder_set_type(struct builder *builder, enum profile_type type);
+
+/* Sets what the stacks of a view are like (struct profile). */
+void builder_set_view(struct builder *builder, bool is_grouped, bool is_bottom_up);
+
+/* Returns the profile's counts by time, for the caller to fill in; borrowed.
+ * builder_remove_cgroup() takes from them what it removes. */
+struct slots *builder_slots(struct builder *builder);
 
 /* Consumes the builder and returns the finished profile with one reference. */
 struct profile *builder_seal(struct builder *builder);

@@ -4,6 +4,18 @@
 #define PROFILE_EMBEDDED_H
 
 extern const char embedded_flamegraph_css[], embedded_flamegraph_css_end[];
+extern const char embedded_flamegraph_diff_js[], embedded_flamegraph_diff_js_end[];
 extern const char embedded_flamegraph_js[], embedded_flamegraph_js_end[];
+extern const char embedded_page_css[], embedded_page_css_end[];
+extern const char embedded_page_js[], embedded_page_js_end[];
+
+/* Empty if the program was built without the viewer. */
+extern const char embedded_viewer_css[], embedded_viewer_css_end[];
+extern const char embedded_viewer_js[], embedded_viewer_js_end[];
+
+/* SHA-256 of the scripts and of the viewer's style sheet, in hexadecimal digits. */
+extern const char embedded_flamegraph_diff_js_sha256[];
+extern const char embedded_flamegraph_js_sha256[], embedded_page_js_sha256[];
+extern const char embedded_viewer_css_sha256[], embedded_viewer_js_sha256[];
 
 #endif

@@ -7,6 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum flame_kind flame_kind_of(enum frame_kind kind)
+{
+	static const enum flame_kind kinds[] = {
+		[FRAME_NATIVE] = FLAME_NATIVE, [FRAME_KERNEL] = FLAME_KERNEL,
+		[FRAME_STOP] = FLAME_STOP,     [FRAME_GO] = FLAME_GO,
+		[FRAME_RUST] = FLAME_RUST,     [FRAME_JVM] = FLAME_JVM,
+		[FRAME_V8JS] = FLAME_V8JS,     [FRAME_CPYTHON] = FLAME_CPYTHON,
+		[FRAME_JIT] = FLAME_JIT,       [FRAME_LABEL] = FLAME_LABEL,
+	};
+
+	return kinds[kind];
+}
+
 static int add_node(struct flame_tree *tree, struct flame_node node, uint32_t hash,
 		    uint32_t *ret_node)
 {
@@ -53,7 +66,7 @@ static int get_child(struct flame_tree *tree, uint32_t parent, const struct flam
 }
 
 /* Goes down one level and adds to its count. */
-static int descend(struct flame_tree *tree, const struct flame_node *child, uint32_t count,
+static int descend(struct flame_tree *tree, const struct flame_node *child, uint64_t count,
 		   uint32_t *node)
 {
 	int r = get_child(tree, *node, child, node);
@@ -65,15 +78,8 @@ static int descend(struct flame_tree *tree, const struct flame_node *child, uint
 
 /* Goes down through the functions of a location, the outermost first. */
 static int descend_location(struct flame_tree *tree, const struct profile *p,
-			    const struct profile_location *location, uint32_t count, uint32_t *node)
+			    const struct profile_location *location, uint64_t count, uint32_t *node)
 {
-	static const enum flame_kind kinds[] = {
-		[FRAME_NATIVE] = FLAME_NATIVE, [FRAME_KERNEL] = FLAME_KERNEL,
-		[FRAME_STOP] = FLAME_STOP,     [FRAME_GO] = FLAME_GO,
-		[FRAME_RUST] = FLAME_RUST,     [FRAME_JVM] = FLAME_JVM,
-		[FRAME_V8JS] = FLAME_V8JS,     [FRAME_CPYTHON] = FLAME_CPYTHON,
-		[FRAME_JIT] = FLAME_JIT,
-	};
 	const struct profile_line *lines = profile_location_lines(p, location);
 	int r = 0;
 
@@ -81,7 +87,7 @@ static int descend_location(struct flame_tree *tree, const struct profile *p,
 		const struct flame_node frame = {
 			.name_id = p->functions[lines[i].function].name,
 			.function = lines[i].function,
-			.kind = kinds[location->kind],
+			.kind = flame_kind_of(location->kind),
 			.is_inlined = i + 1 < location->nr_lines,
 		};
 
@@ -101,7 +107,7 @@ static int add_sample(struct flame_tree *tree, const struct profile *p,
 	uint32_t node = 0;
 
 	tree->nodes[0].count += sample->count;
-	int r = descend(tree, &process, sample->count, &node);
+	int r = p->is_grouped ? 0 : descend(tree, &process, sample->count, &node);
 	for (size_t i = stack->nr; r == 0 && i-- > 0;)
 		r = descend_location(tree, p, &p->locations[p->stack_locations[stack->first + i]],
 				     sample->count, &node);
@@ -199,19 +205,26 @@ void flame_tree_done(struct flame_tree *tree)
 	*tree = (struct flame_tree){ 0 };
 }
 
+static bool has_count(const struct flame_tree *tree, uint32_t node, uint64_t min_count)
+{
+	const struct flame_node *n = &tree->nodes[node];
+
+	return n->count >= min_count || (double)n->before * tree->before_scale >= (double)min_count;
+}
+
 size_t flame_tree_count(const struct flame_tree *tree, uint64_t min_count)
 {
 	size_t nr = 0;
 
-	for (size_t i = 0; i < tree->nr_nodes; i++)
-		nr += i == 0 || tree->nodes[i].count >= min_count;
+	for (uint32_t i = 0; i < tree->nr_nodes; i++)
+		nr += i == 0 || has_count(tree, i, min_count);
 	return nr;
 }
 
 /* Returns the first of these siblings with the count; 0 if there is none. */
 static uint32_t large_sibling(const struct flame_tree *tree, uint32_t node, uint64_t min_count)
 {
-	while (node && tree->nodes[node].count < min_count)
+	while (node && !has_count(tree, node, min_count))
 		node = tree->nodes[node].next_sibling;
 	return node;
 }

@@ -10,7 +10,10 @@
  *
  * A view has its boxes in depth-first order, as arrays: the descendants of box i are i + 1 to end[i] - 1.
  *
- * What is to be seen is in the URL's fragment (zoom=BOX&callers=NAME&search=TEXT&flip=1), so that a link, a reload and the
+ * In the picture of a diff, each box has two counts, after and before, and either of them is its width. What is special about
+ * that is in flamegraph_diff.js.
+ *
+ * What is to be seen is in the URL's fragment (zoom=BOX&callers=NAME&search=TEXT&flip=1, of a diff also before=1&palette=1), so that a link, a reload and the
  * browser's "back" show it again. */
 'use strict';
 (function () {
@@ -28,14 +31,16 @@
 	const HINT = 'Click a box to zoom, Shift-click for its callers, Ctrl-F to search, Esc to go back';
 	const ROOT_COLOR = '#e5e7eb';
 
-	const svg = document.documentElement;
 	const frames = document.getElementById('frames');
+	const svg = frames.ownerSVGElement;
+	const isInPage = svg !== document.documentElement; /* a part of a page of HTML */
 	const header = document.getElementById('header');
 	const details = document.getElementById('details');
 	const narrow = document.getElementById('narrow');
 	const headerPx = parseFloat(frames.getAttribute('y'));
+	const diff = typeof flamegraphDiff === 'undefined' ? null : flamegraphDiff;
+	let side = 0; /* whose counts are the widths: after or before; part of what the URL says */
 	const tree = readTree();
-	const total = tree.all.count[0];
 	let view = tree.all;
 	let framesPx = 0;
 	let drawn = new Map(); /* what is in #frames: rectangles and their boxes */
@@ -43,6 +48,7 @@
 	let focus = 0; /* the box that fills the width */
 	let callersOf = null; /* a function's name, '' for all functions, null for the view of the tree itself */
 	let isFlipped = false; /* root on top */
+	let palette = 0;
 
 	/* -- the tree -- */
 
@@ -64,14 +70,18 @@
 	}
 
 	function newView() {
-		return { what: [], count: [], start: [], depth: [], parent: [], end: [], maxDepth: 0,
+		const made = { what: [], counts: [[], []], start: [], depth: [], parent: [], end: [], maxDepth: 0,
 			nrLeftOut: 0 };
+
+		made.count = made.counts[side];
+		return made;
 	}
 
-	function addBox(added, what, count, start, depth, parent) {
+	/* `counts` are those of after and before. */
+	function addBox(added, what, counts, depth, parent) {
 		added.what.push(what);
-		added.count.push(count);
-		added.start.push(start);
+		added.counts[0].push(counts[0]);
+		added.counts[1].push(counts[1]);
 		added.depth.push(depth);
 		added.parent.push(parent);
 		added.end.push(added.what.length);
@@ -79,25 +89,35 @@
 		return added.what.length - 1;
 	}
 
-	/* Children stand side by side from where their parent starts. */
 	function readView(functions, nodes) {
 		const made = newView();
 		const path = []; /* the box at hand and its ancestors, by depth */
-		const next = []; /* where the next child of each starts */
 
 		for (const node of nodes) {
-			const [what, count, depth] = node.split(',').map(Number);
-			const start = depth > 0 ? next[depth - 1] : 0;
+			const [what, count, depth, before = 0] = node.split(',').map(Number);
 
 			endBoxes(made, path, depth);
-			if (depth > 0)
-				next[depth - 1] += count;
-			next[depth] = start;
-			path.push(addBox(made, functions[what], count, start, depth,
-				depth > 0 ? path[depth - 1] : -1));
+			path.push(addBox(made, functions[what], [count, before], depth, depth > 0 ? path[depth - 1] : -1));
 		}
 		endBoxes(made, path, 0);
+		placeBoxes(made);
 		return made;
+	}
+
+	/* Children stand side by side from where their parent starts. */
+	function placeBoxes(made) {
+		const next = []; /* where the next child of each starts */
+
+		made.count = made.counts[side];
+		made.count.forEach((count, i) => {
+			const parent = made.parent[i];
+			const start = parent < 0 ? 0 : next[parent];
+
+			if (parent >= 0)
+				next[parent] += count;
+			next[i] = start;
+			made.start[i] = start;
+		});
 	}
 
 	/* The last ones of a path have no more descendants. */
@@ -108,15 +128,15 @@
 
 	/* -- callers -- */
 
-	/* The boxes that a view of callers begins with, and how much of each counts. A function that calls itself counts
-	 * once, by its outermost box. */
+	/* The boxes that a view of callers begins with, and how much of each counts, after and before. A function that
+	 * calls itself counts once, by its outermost box. */
 	function boxesOf(name) {
 		const all = tree.all;
 		const found = [];
 
 		for (let i = 1; i < all.what.length; i++) {
 			if (all.what[i].name === name) {
-				found.push([i, all.count[i]]);
+				found.push([i, all.counts.map((counts) => counts[i])]);
 				i = all.end[i] - 1;
 			}
 		}
@@ -125,15 +145,16 @@
 
 	function boxesWithOwnTime() {
 		const all = tree.all;
-		const own = all.count.slice();
+		const own = all.counts.map((counts) => counts.slice());
 
-		for (let i = 1; i < own.length; i++)
-			own[all.parent[i]] -= all.count[i];
-		return Array.from(own.keys()).filter((i) => i > 0 && own[i] > 0).map((i) => [i, own[i]]);
+		for (let i = 1; i < all.what.length; i++)
+			own.forEach((counts, of) => { counts[all.parent[i]] -= all.counts[of][i]; });
+		return Array.from(own[0].keys()).filter((i) => i > 0 && (own[0][i] > 0 || own[1][i] > 0))
+			.map((i) => [i, own.map((counts) => counts[i])]);
 	}
 
 	function sum(entries) {
-		return entries.reduce((before, [, count]) => before + count, 0);
+		return entries.reduce((before, [, counts]) => before.map((count, of) => count + counts[of]), [0, 0]);
 	}
 
 	function compare(a, b) {
@@ -156,34 +177,35 @@
 			compare(a.what.name, b.what.name) || compare(a.what.color, b.what.color));
 	}
 
-	function addCallers(made, entries, depth, start, parent, minCount) {
+	function addCallers(made, entries, depth, parent, minCounts) {
 		for (const { what, entries: alike } of group(entries)) {
-			const count = sum(alike);
+			const counts = sum(alike);
 
-			if (count < minCount) {
+			if (counts.every((count, of) => count < minCounts[of])) {
 				made.nrLeftOut++;
 				continue;
 			}
-			const box = addBox(made, what, count, start, depth, parent);
+			const box = addBox(made, what, counts, depth, parent);
 			const callers = alike.map(([i, part]) => [tree.all.parent[i], part])
 				.filter(([i]) => i > 0);
 
-			addCallers(made, callers, depth + 1, start, box, minCount);
+			addCallers(made, callers, depth + 1, box, minCounts);
 			made.end[box] = made.what.length;
-			start += count;
 		}
 	}
 
 	function callersView(name) {
 		const entries = name ? boxesOf(name) : boxesWithOwnTime();
-		const count = sum(entries);
+		const counts = sum(entries);
 		const text = name ? `callers of ${name}` : 'all functions, by their own time';
 		const made = newView();
 		const root = { color: ROOT_COLOR, kind: 0, name: text, source: '' };
 
-		addBox(made, root, count, 0, 0, -1);
-		addCallers(made, entries, 1, 0, 0, count / MAX_CALLER_BOXES);
+		addBox(made, root, counts, 0, -1);
+		/* What is not there at all on one side is not more than enough there. */
+		addCallers(made, entries, 1, 0, counts.map((count) => count / MAX_CALLER_BOXES || Infinity));
 		made.end[0] = made.what.length;
+		placeBoxes(made);
 		return made;
 	}
 
@@ -261,12 +283,18 @@
 	/* As in the picture without the script: name and share, and on a second line what else is known. */
 	function titleOf(i) {
 		const { name, source } = view.what[i];
-		const count = view.count[i];
+		const count = view.count[i], total = tree.all.count[0];
 		const value = tree.value + (count === 1 ? '' : 's');
 		const share = total ? (100 * count / total).toFixed(2) : '100.00';
+		const said = diff ? diff.title(view.counts[1][i], view.counts[0][i], `${tree.value}s`)
+			: `${count.toLocaleString('en-US')} ${value}, ${share} %`;
 
-		return `${name} (${count.toLocaleString('en-US')} ${value}, ${share} %)` +
-			(source ? `\n${source}` : '');
+		return `${name} (${said})` + (source ? `\n${source}` : '');
+	}
+
+	function colorOf(i) {
+		return diff ? diff.colorOf(diff.relative(view.counts[1][i], view.counts[0][i]), palette)
+			: view.what[i].color;
 	}
 
 	/* Only what can be seen is there; below a box that is too narrow nothing can be seen. */
@@ -307,7 +335,7 @@
 		rect.setAttribute('y', y);
 		rect.setAttribute('width', width.toFixed(2));
 		rect.setAttribute('height', ROW_PX - 1);
-		rect.setAttribute('fill', what.color);
+		rect.setAttribute('fill', colorOf(i));
 		parent.append(rect);
 		drawn.set(rect, i);
 		if (text)
@@ -352,6 +380,14 @@
 		resetButton.classList.toggle('off', focus === 0);
 		callersButton.querySelector('text').textContent =
 			callersOf === null ? 'Callers' : 'All stacks';
+		if (diff)
+			drawDiff();
+	}
+
+	function drawDiff() {
+		sideButton.querySelector('text').textContent = side ? 'Width: before' : 'Width: after';
+		for (const rect of header.querySelectorAll('[data-change]'))
+			rect.setAttribute('fill', diff.colorOf(Number(rect.dataset.change), palette));
 	}
 
 	/* -- search -- */
@@ -373,21 +409,29 @@
 		};
 	}
 
+	function shareOf(count, of) {
+		const total = tree.all.counts[of][0];
+
+		return (total ? 100 * count / total : 0).toFixed(2);
+	}
+
 	/* Share of all samples with a match in their stack: a match below another one counts
 	 * once. Boxes that are too narrow to draw count as well. */
 	function countMatches(isMatch) {
-		let count = 0, nr = 0, coveredEnd = 0;
+		const counts = [0, 0];
+		let nr = 0, coveredEnd = 0;
 
 		view.what.forEach((what, i) => {
 			if (!isMatch(what))
 				return;
 			nr++;
 			if (i >= coveredEnd) {
-				count += view.count[i];
+				counts[0] += view.counts[0][i];
+				counts[1] += view.counts[1][i];
 				coveredEnd = view.end[i];
 			}
 		});
-		return { share: total ? 100 * count / total : 0, nr };
+		return { shares: counts.map(shareOf), nr };
 	}
 
 	function showMatches() {
@@ -400,7 +444,9 @@
 				isMatch = matchesOf(pattern(field.value));
 				const found = countMatches(isMatch);
 
-				matched.textContent = `matched ${found.share.toFixed(2)} %, boxes: ${found.nr}`;
+				const before = diff ? `${found.shares[1]} % \u2192 ` : '';
+
+				matched.textContent = `matched ${before}${found.shares[0]} %, boxes: ${found.nr}`;
 			}
 		} catch (error) {
 			matched.classList.add('bad');
@@ -421,6 +467,10 @@
 		if (field.value)
 			said.set('search', field.value);
 		said.set('flip', isFlipped ? 1 : 0);
+		if (side)
+			said.set('before', 1);
+		if (palette)
+			said.set('palette', palette);
 		return `#${said}`;
 	}
 
@@ -429,17 +479,26 @@
 		const said = new URLSearchParams(location.hash.slice(1));
 		const zoom = Number(said.get('zoom'));
 
+		setSide(diff && said.get('before') === '1' ? 1 : 0);
+		palette = diff ? Number(said.get('palette') === '1') : 0;
 		setView(said.get('callers'));
 		focus = Number.isInteger(zoom) && zoom > 0 && zoom < view.what.length ? zoom : 0;
+		raiseFocus();
 		field.value = said.get('search') ?? '';
 		isFlipped = said.has('flip') ? said.get('flip') === '1' : isFlippedAtFirst;
+	}
+
+	function setSide(wanted) {
+		side = wanted;
+		placeBoxes(tree.all);
+		placeBoxes(view);
 	}
 
 	/* Of a function that is not in the picture there are no callers to be shown. */
 	function setView(name) {
 		const made = name === null ? tree.all : name === callersOf ? view : callersView(name);
 
-		callersOf = made.count[0] > 0 || name === null ? name : null;
+		callersOf = made.counts.some((counts) => counts[0] > 0) || name === null ? name : null;
 		view = callersOf === null ? tree.all : made;
 		focus = 0;
 		countNarrow();
@@ -488,6 +547,27 @@
 		showRoot();
 	}
 
+	/* A box without width cannot be zoomed in to. */
+	function raiseFocus() {
+		while (focus > 0 && view.count[focus] === 0)
+			focus = view.parent[focus];
+	}
+
+	/* What is only on one side can be seen in its width only. */
+	function changeSide() {
+		setSide(1 - side);
+		raiseFocus();
+		countNarrow();
+		draw();
+		remember();
+	}
+
+	function changePalette() {
+		palette = (palette + 1) % diff.nrPalettes;
+		draw();
+		remember();
+	}
+
 	function onFragment() {
 		if (location.hash === fragment())
 			return;
@@ -529,13 +609,15 @@
 
 	/* Scrolls to where the root is. */
 	function showRoot() {
-		window.scrollTo(0, isFlipped ? 0 : svg.scrollHeight);
+		(isInPage ? svg.parentElement : window).scrollTo(0, isFlipped ? 0 : svg.getAttribute('height'));
 		stick();
 	}
 
 	/* The header stays in sight when the picture is scrolled. */
 	function stick() {
-		header.setAttribute('transform', `translate(0,${Math.max(0, window.scrollY)})`);
+		const above = isInPage ? svg.parentElement.scrollTop : window.scrollY;
+
+		header.setAttribute('transform', `translate(0,${Math.max(0, above)})`);
 	}
 
 	function resize() {
@@ -587,18 +669,25 @@
 	}
 
 	const controls = element(header, SVG, 'g', { id: 'controls' });
-	element(controls, SVG, 'rect', { class: 'page', x: -554, width: 554, height: 40 });
+	element(controls, SVG, 'rect', { class: 'page', x: diff ? -740 : -554, width: diff ? 740 : 554, height: 40 });
 	const field = searchField();
 	const searchButton = button('Search', -328, 66, () => { search(); field.focus(); });
 	const resetButton = button('Reset zoom', -254, 92, () => zoomTo(0));
 	const callersButton = button('Callers', -154, 80, toggleCallers);
 	const flipButton = button('Flip', -66, 66, flip);
+	const sideButton = diff ? button('Width: after', -658, 104, changeSide) : null;
+	const paletteButton = diff ? button('Colors', -732, 66, changePalette) : null;
 	const matched = element(controls, SVG, 'text', { class: 'matched', id: 'matched', y: 76 });
 
 	searchButton.id = 'search';
 	resetButton.id = 'reset';
 	callersButton.id = 'callers';
 	flipButton.id = 'flip';
+	if (diff) {
+		sideButton.id = 'side';
+		paletteButton.id = 'palette';
+		diff.setTotals(tree.all.counts[1][0], tree.all.counts[0][0]);
+	}
 	frames.replaceChildren(); /* before anything asks for their layout */
 	svg.removeAttribute('viewBox');
 	svg.setAttribute('width', '100%');
@@ -607,12 +696,12 @@
 	frames.addEventListener('mouseleave', () => { details.textContent = HINT; });
 	window.addEventListener('keydown', onKey);
 	window.addEventListener('resize', resize);
-	window.addEventListener('scroll', stick);
+	(isInPage ? svg.parentElement : window).addEventListener('scroll', stick);
 	window.addEventListener('hashchange', onFragment);
 	details.textContent = HINT;
 	framesPx = window.innerWidth;
-	/* Root on top if it would be out of sight at the bottom. */
-	const isFlippedAtFirst = headerPx + (depthOf(visibleBoxes()) + 1) * ROW_PX > window.innerHeight;
+	/* Root on top if it would be out of sight at the bottom, and in a page, which begins above it. */
+	const isFlippedAtFirst = isInPage || headerPx + (depthOf(visibleBoxes()) + 1) * ROW_PX > window.innerHeight;
 	readFragment();
 	resize();
 	if (!isFlipped)

@@ -20,6 +20,7 @@ struct line {
 struct folded {
 	const struct profile *profile; /* borrowed */
 	struct strbuf text; /* all lines without counts, each with a NUL behind it */
+	size_t line; /* where the last line of it begins */
 	struct line *lines; /* owned */
 	size_t nr_lines, cap_lines;
 	struct htable index; /* of lines, by text */
@@ -32,34 +33,37 @@ static void folded_done(struct folded *folded)
 	htable_done(&folded->index);
 }
 
-/* Replaces the separator of frames in a name. The separator of lines is not printable. */
-static void put_name(struct strbuf *text, const char *name)
+void folded_append_frame(struct strbuf *out, const char *name, enum flame_kind kind,
+			 bool is_inlined)
 {
-	size_t start = text->len;
+	static const char *const marks[] = {
+		[FLAME_KERNEL] = "_[k]", [FLAME_GO] = "_[g]",	  [FLAME_RUST] = "_[r]",
+		[FLAME_JVM] = "_[j]",	 [FLAME_V8JS] = "_[j]",	  [FLAME_CPYTHON] = "_[p]",
+		[FLAME_JIT] = "_[j]",	 [FLAME_NR_KINDS] = NULL,
+	};
+	size_t start = out->len;
 
-	printable_append(text, *name ? name : "[unnamed]");
-	if (strbuf_error(text) < 0)
+	printable_append(out, *name ? name : "[unnamed]");
+	if (strbuf_error(out) < 0)
 		return;
-	for (char *c = text->data + start; (c = strchr(c, ';'));)
+	for (char *c = out->data + start; (c = strchr(c, ';'));)
 		*c = ':';
+	if (is_inlined || marks[kind])
+		strbuf_append_str(out, is_inlined ? "_[i]" : marks[kind]);
 }
 
 /* Writes the functions of a location, outermost first; all others are inlined. */
 static void put_location(struct folded *folded, const struct profile_location *location)
 {
-	static const char *const marks[] = {
-		[FRAME_NATIVE] = "",   [FRAME_KERNEL] = "_[k]",	 [FRAME_STOP] = "",
-		[FRAME_GO] = "_[g]",   [FRAME_RUST] = "_[r]",	 [FRAME_JVM] = "_[j]",
-		[FRAME_V8JS] = "_[j]", [FRAME_CPYTHON] = "_[p]", [FRAME_JIT] = "_[j]",
-	};
 	const struct profile *p = folded->profile;
 	const struct profile_line *lines = profile_location_lines(p, location);
-	const char *mark = marks[location->kind];
 
-	for (uint32_t i = location->nr_lines; i-- > 0; mark = "_[i]") {
-		strbuf_append_char(&folded->text, ';');
-		put_name(&folded->text, profile_string(p, p->functions[lines[i].function].name));
-		strbuf_append_str(&folded->text, mark);
+	for (uint32_t i = location->nr_lines; i-- > 0;) {
+		if (folded->text.len > folded->line)
+			strbuf_append_char(&folded->text, ';');
+		folded_append_frame(&folded->text,
+				    profile_string(p, p->functions[lines[i].function].name),
+				    flame_kind_of(location->kind), i + 1 < location->nr_lines);
 	}
 }
 
@@ -69,7 +73,10 @@ static void put_text(struct folded *folded, const struct profile_sample *sample)
 	const struct profile_stack *stack = &p->stacks[sample->stack];
 	struct strbuf *text = &folded->text;
 
-	put_name(text, profile_string(p, sample->process_comm));
+	folded->line = text->len;
+	if (!p->is_grouped)
+		folded_append_frame(text, profile_string(p, sample->process_comm), FLAME_PROCESS,
+				    false);
 	for (size_t i = stack->nr; i-- > 0;)
 		put_location(folded, &p->locations[p->stack_locations[stack->first + i]]);
 	strbuf_append_char(text, '\0');

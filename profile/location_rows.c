@@ -25,7 +25,8 @@ static_assert(sizeof(struct profile_line) == 8, "gap in struct profile_line");
 /* Returns the part of a location's kind that is known without its name. */
 static enum frame_kind space_of(enum frame_kind kind)
 {
-	return kind == FRAME_KERNEL || kind == FRAME_STOP ? kind : FRAME_NATIVE;
+	return kind == FRAME_KERNEL || kind == FRAME_STOP || kind == FRAME_LABEL ? kind
+										 : FRAME_NATIVE;
 }
 
 static uint32_t hash_place(const struct profile_location *location)
@@ -37,6 +38,16 @@ static uint32_t hash_place(const struct profile_location *location)
 	} key = { location->address, location->mapping, (uint32_t)space_of(location->kind) };
 
 	return hash_bytes(&key, sizeof(key));
+}
+
+/* A place without an address, as in a local record, has many locations, which only their lines tell
+ * apart. */
+static uint32_t hash_named(const struct profile_location *location,
+			   const struct profile_line *lines, size_t nr)
+{
+	uint32_t hash = hash_place(location);
+
+	return location->address ? hash : hash ^ hash_bytes(lines, nr * sizeof(*lines));
 }
 
 static bool is_same_place(const struct profile_location *known,
@@ -133,7 +144,7 @@ int location_rows_add_named(struct location_rows *rows, const struct profile_loc
 	struct profile_location added = *location;
 	size_t nr_lines_before = rows->profile->nr_lines;
 	size_t nr_bytes_before = rows->budget->nr_bytes;
-	uint32_t hash = hash_place(location);
+	uint32_t hash = hash_named(location, lines, nr);
 
 	if (find_location(rows, location, lines, nr, hash, ret_id))
 		return 0;

@@ -182,7 +182,8 @@ static void put_labels(struct pprof *pprof, const struct profile_sample *sample)
 	put_text(pprof, PPROF_LABEL_THREAD, sample->thread_comm);
 	put_number(pprof, PPROF_LABEL_PID, sample->pid);
 	put_number(pprof, PPROF_LABEL_TID, sample->tid);
-	put_number(pprof, PPROF_LABEL_CPU, sample->cpu);
+	if (sample->cpu != PROFILE_CPU_UNKNOWN)
+		put_number(pprof, PPROF_LABEL_CPU, sample->cpu);
 	put_number(pprof, PPROF_LABEL_CGROUP_ID, sample->cgroup_id);
 }
 
@@ -255,7 +256,7 @@ static void put_lines(struct pprof *pprof, const struct profile_location *locati
 static void put_location(struct pprof *pprof, uint32_t id, const struct profile_location *location)
 {
 	size_t begin = pb_begin(pprof->out, PROFILE_LOCATION);
-	bool is_code = location->kind != FRAME_STOP;
+	bool is_code = location->kind != FRAME_STOP && location->kind != FRAME_LABEL;
 	uint32_t mapping = is_code ? use_mapping(pprof, location) : 0;
 	struct detail of_none = { 0 };
 

@@ -176,7 +176,7 @@ static int take_labels(struct reading *reading, struct pprof_translator *transla
 static int add_sample(struct reading *reading, struct pprof_translator *translator, size_t number,
 		      const struct pprof_plan *plan)
 {
-	struct profile_sample sample = { 0 };
+	struct profile_sample sample = { .cpu = PROFILE_CPU_UNKNOWN };
 	int r;
 
 	if ((r = pprof_get_sample(&reading->message, number, &reading->sample)) < 0 ||

@@ -20,7 +20,9 @@
 #include "base/cleanup.h"
 #include "base/intern.h"
 #include "profile/profile_type.h"
+#include "profile/slots.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,6 +36,7 @@ enum frame_kind {
 	FRAME_V8JS,
 	FRAME_CPYTHON,
 	FRAME_JIT, /* made at run time by something else */
+	FRAME_LABEL, /* not code: the value of a label (view.h); never in what is exported */
 };
 
 /* All strings below are numbers in profile.strings.
@@ -102,6 +105,8 @@ struct profile_process {
 	uint32_t name;
 };
 
+#define PROFILE_CPU_UNKNOWN UINT32_MAX
+
 /* All fields except count identify a sample: equal ones are joined. */
 struct profile_sample {
 	uint64_t cgroup_id;
@@ -114,7 +119,7 @@ struct profile_sample {
 	uint32_t thread_comm; /* string */
 	uint32_t pid;
 	uint32_t tid;
-	uint32_t cpu;
+	uint32_t cpu; /* or PROFILE_CPU_UNKNOWN */
 	uint64_t count; /* how often the timer fired; for other types than CPU: the value */
 };
 
@@ -146,6 +151,12 @@ struct profile {
 	/* CPU: nanoseconds that a count stands for, 1e9 / Hz; else in its type's unit */
 	uint64_t period;
 	enum profile_type type;
+	/* Of the samples of one Unix second, in which the profile lies; all 0: not known, as in
+	 * merged profiles */
+	struct slots slots;
+	/* Of a view (view.h): stacks have frames of labels, and get none for the process; and they
+	 * are turned round, so that the function that ran is the last one. */
+	bool is_grouped, is_bottom_up;
 	size_t nr_bytes; /* memory, including the builder's indexes */
 	unsigned int nr_refs; /* atomic */
 };

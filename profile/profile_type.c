@@ -33,3 +33,17 @@ enum profile_type profile_type_find(const char *sample_type, const char *sample_
 			return type;
 	return PROFILE_NR_TYPES;
 }
+
+const char *profile_type_word(enum profile_type type)
+{
+	return type == PROFILE_CPU ? "cpu" : names_of[type].sample_type;
+}
+
+enum profile_type profile_type_from_word(const char *word)
+{
+	enum profile_type type = 0;
+
+	while (type < PROFILE_NR_TYPES && strcmp(profile_type_word(type), word) != 0)
+		type++;
+	return type;
+}

@@ -33,4 +33,10 @@ const struct profile_type_names *profile_type_names(enum profile_type type);
 /* Returns the type with these sample names ("alloc_space", "bytes"), or PROFILE_NR_TYPES. */
 enum profile_type profile_type_find(const char *sample_type, const char *sample_unit);
 
+/* Returns the word by which users choose a type: "cpu", "wall", "alloc_space". */
+const char *profile_type_word(enum profile_type type);
+
+/* Returns the type with that word, or PROFILE_NR_TYPES. */
+enum profile_type profile_type_from_word(const char *word);
+
 #endif

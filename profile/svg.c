@@ -19,6 +19,7 @@
 #include "profile/svg.h"
 
 #include "base/text.h"
+#include "profile/diff_svg.h"
 #include "profile/embedded.h"
 #include "profile/flame_color.h"
 #include "profile/flame_label.h"
@@ -57,6 +58,7 @@
 struct svg {
 	const struct profile *profile; /* borrowed */
 	const struct flame_tree *tree; /* borrowed */
+	const struct diff *diff; /* borrowed; the tree's; NULL: it is not that of a diff */
 	struct strbuf *out; /* borrowed */
 	uint64_t min_count; /* of a box that is drawn */
 	size_t nr_boxes;
@@ -78,6 +80,16 @@ static void find_kinds(struct svg *svg)
 	}
 }
 
+/* Nodes of a diff that are not there any more have no width. */
+static size_t count_boxes(const struct svg *svg)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < svg->tree->nr_nodes; i++)
+		nr += i == 0 || svg->tree->nodes[i].count >= svg->min_count;
+	return nr;
+}
+
 /* Decides which boxes are drawn. */
 static void choose_boxes(struct svg *svg)
 {
@@ -85,7 +97,7 @@ static void choose_boxes(struct svg *svg)
 
 	svg->min_count = tree->nodes[0].count / (WIDTH_PX * MAX_BOXES_PER_PX) + 1;
 	find_kinds(svg);
-	while ((svg->nr_boxes = flame_tree_count(tree, svg->min_count)) > MAX_BOXES)
+	while ((svg->nr_boxes = count_boxes(svg)) > MAX_BOXES)
 		svg->min_count += svg->min_count / 4 + 1;
 	for (size_t i = 0; i < tree->nr_nodes; i++)
 		if (tree->nodes[i].count >= svg->min_count && tree->nodes[i].depth > svg->max_depth)
@@ -120,14 +132,24 @@ static void put_unit(const struct svg *svg, uint64_t count)
 	strbuf_append(svg->out, word, strlen(word) - (count == 1));
 }
 
+static uint32_t number_of(const struct svg *svg, const struct flame_node *node)
+{
+	return (uint32_t)(node - svg->tree->nodes);
+}
+
 static void put_title(const struct svg *svg, const struct flame_node *node)
 {
 	strbuf_append_str(svg->out, "<title>");
 	xml_append(svg->out, node->name);
 	strbuf_append_str(svg->out, " (");
-	text_append_count(svg->out, node->count);
-	put_unit(svg, node->count);
-	strbuf_appendf(svg->out, ", %.2f %%)", percent(svg, node->count));
+	if (svg->diff) {
+		diff_svg_append_title(svg->out, svg->diff, number_of(svg, node));
+	} else {
+		text_append_count(svg->out, node->count);
+		put_unit(svg, node->count);
+		strbuf_appendf(svg->out, ", %.2f %%", percent(svg, node->count));
+	}
+	strbuf_append_char(svg->out, ')');
 	flame_source_append(svg->out, "\n", svg->profile, node);
 	strbuf_append_str(svg->out, "</title>");
 }
@@ -143,7 +165,10 @@ static void put_box(const struct svg *svg, const struct flame_node *node)
 		out,
 		"<rect class=\"wide\" x=\"%.5f%%\" y=\"%u\" width=\"%.5f%%\" height=\"%d\" fill=\"",
 		percent(svg, node->start), top, percent(svg, node->count), ROW_PX - 1);
-	flame_color_append(out, node->kind, node->is_inlined, node->name);
+	if (svg->diff)
+		diff_svg_append_color(out, svg->diff, number_of(svg, node));
+	else
+		flame_color_append(out, node->kind, node->is_inlined, node->name);
 	strbuf_append_str(out, "\"/>");
 	put_label(svg, node, top);
 	strbuf_append_str(out, "</g>\n");
@@ -157,7 +182,8 @@ static void put_frames(const struct svg *svg)
 		       "<svg id=\"frames\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%u\">\n",
 		       MARGIN_PX, HEADER_PX, FRAMES_PX, (svg->max_depth + 1) * ROW_PX);
 	do {
-		put_box(svg, &svg->tree->nodes[node]);
+		if (node == 0 || svg->tree->nodes[node].count >= svg->min_count)
+			put_box(svg, &svg->tree->nodes[node]);
 		node = flame_tree_next(svg->tree, node, svg->min_count);
 	} while (node);
 	strbuf_append_str(svg->out, "</svg>\n");
@@ -168,6 +194,10 @@ static void put_subtitle(const struct svg *svg, const struct caption *caption)
 	const struct flame_tree *tree = svg->tree;
 	size_t nr_left_out = tree->nr_nodes - svg->nr_boxes;
 
+	if (svg->diff) {
+		text_append_count(svg->out, tree->nodes[0].before);
+		strbuf_append_str(svg->out, " \xe2\x86\x92 ");
+	}
 	text_append_count(svg->out, tree->nodes[0].count);
 	put_unit(svg, 0);
 	strbuf_append_str(svg->out, "<tspan id=\"narrow\">");
@@ -181,6 +211,10 @@ static void put_subtitle(const struct svg *svg, const struct caption *caption)
 		put_unit(svg, 0);
 		strbuf_append_str(svg->out, " whose upper frames did not fit in this graph: ");
 		text_append_count(svg->out, tree->nr_cut);
+	}
+	if (caption->note) {
+		strbuf_append_str(svg->out, " \xc2\xb7 ");
+		xml_append(svg->out, caption->note);
 	}
 	strbuf_append_str(svg->out, *caption->subtitle ? " \xc2\xb7 " : "");
 	xml_append(svg->out, caption->subtitle);
@@ -201,21 +235,29 @@ static size_t put_legend_entry(struct strbuf *out, enum flame_kind kind, bool is
 
 /* Writes the kinds of code that occur. Inlined functions of any kind are lighter; orange represents
  * them all. */
-static void put_legend(const struct svg *svg)
+static void put_kinds(const struct svg *svg)
 {
 	static const enum flame_kind order[] = {
-		FLAME_PROCESS, FLAME_NATIVE,  FLAME_GO,	 FLAME_RUST,   FLAME_JVM,
-		FLAME_V8JS,    FLAME_CPYTHON, FLAME_JIT, FLAME_KERNEL, FLAME_STOP,
+		FLAME_LABEL, FLAME_PROCESS, FLAME_NATIVE, FLAME_GO,	FLAME_RUST, FLAME_JVM,
+		FLAME_V8JS,  FLAME_CPYTHON, FLAME_JIT,	  FLAME_KERNEL, FLAME_STOP,
 	};
 	size_t x_px = 0;
 
-	strbuf_appendf(svg->out, "<g class=\"legend\" transform=\"translate(%d,%d)\">\n", MARGIN_PX,
-		       LEGEND_TOP_PX);
 	for (size_t i = 0; i < array_len(order); i++)
 		if (svg->has_kind[order[i]])
 			x_px = put_legend_entry(svg->out, order[i], false, x_px);
 	if (svg->has_inlined)
 		put_legend_entry(svg->out, FLAME_NATIVE, true, x_px);
+}
+
+static void put_legend(const struct svg *svg)
+{
+	strbuf_appendf(svg->out, "<g class=\"legend\" transform=\"translate(%d,%d)\">\n", MARGIN_PX,
+		       LEGEND_TOP_PX);
+	if (svg->diff)
+		diff_svg_append_legend(svg->out, svg->diff);
+	else
+		put_kinds(svg);
 	strbuf_append_str(svg->out, "</g>\n");
 }
 
@@ -237,35 +279,78 @@ static void put_header(const struct svg *svg, const struct caption *caption)
 		       MARGIN_PX, DETAILS_BASELINE_PX);
 }
 
-static int put_svg(const struct svg *svg, const struct caption *caption)
+static void put_script(const struct svg *svg)
+{
+	strbuf_append_str(svg->out, "<script><![CDATA[\n");
+	if (svg->diff)
+		strbuf_append(
+			svg->out, embedded_flamegraph_diff_js,
+			(size_t)(embedded_flamegraph_diff_js_end - embedded_flamegraph_diff_js));
+	strbuf_append(svg->out, embedded_flamegraph_js,
+		      (size_t)(embedded_flamegraph_js_end - embedded_flamegraph_js));
+	strbuf_append_str(svg->out, "]]></script>\n");
+}
+
+/* Begins the picture with its title. */
+static void put_begin(const struct svg *svg, const struct caption *caption)
 {
 	unsigned int height_px = HEADER_PX + (svg->max_depth + 1) * ROW_PX + MARGIN_PX;
-	struct strbuf *out = svg->out;
 
-	strbuf_appendf(out,
-		       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+	strbuf_appendf(svg->out,
 		       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" "
 		       "viewBox=\"0 0 %d %u\">\n<title>",
 		       WIDTH_PX, height_px, WIDTH_PX, height_px);
-	xml_append(out, caption->title);
-	strbuf_append_str(out, "</title>\n<style><![CDATA[\n");
-	strbuf_append(out, embedded_flamegraph_css,
-		      (size_t)(embedded_flamegraph_css_end - embedded_flamegraph_css));
-	strbuf_append_str(out,
-			  "]]></style>\n<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n");
-	put_frames(svg);
-	put_header(svg, caption); /* last: when it is scrolled along, it covers frames */
-	int r = svg_data_append(out, svg->profile, svg->tree);
-	if (r < 0)
-		return r;
-	strbuf_append_str(out, "<script><![CDATA[\n");
-	strbuf_append(out, embedded_flamegraph_js,
-		      (size_t)(embedded_flamegraph_js_end - embedded_flamegraph_js));
-	strbuf_append_str(out, "]]></script>\n</svg>\n");
-	return strbuf_error(out);
+	xml_append(svg->out, caption->title);
+	strbuf_append_str(svg->out, "</title>\n");
 }
 
-int svg_encode(const struct profile *profile, const struct caption *caption, struct strbuf *out)
+/* Writes what a style sheet and a script need. The header is last: when it is scrolled along, it
+ * covers frames. */
+static int put_content(const struct svg *svg, const struct caption *caption)
+{
+	strbuf_append_str(svg->out, "<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n");
+	put_frames(svg);
+	put_header(svg, caption);
+	return svg_data_append(svg->out, svg->profile, svg->tree, svg->diff);
+}
+
+static int put_picture(const struct svg *svg, const struct caption *caption)
+{
+	put_begin(svg, caption);
+	int r = put_content(svg, caption);
+	strbuf_append_str(svg->out, "</svg>\n");
+	return r;
+}
+
+static int put_file(const struct svg *svg, const struct caption *caption)
+{
+	struct strbuf *out = svg->out;
+
+	strbuf_append_str(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+	put_begin(svg, caption);
+	strbuf_append_str(out, "<style><![CDATA[\n");
+	strbuf_append(out, embedded_flamegraph_css,
+		      (size_t)(embedded_flamegraph_css_end - embedded_flamegraph_css));
+	strbuf_append_str(out, "]]></style>\n");
+	int r = put_content(svg, caption);
+	put_script(svg);
+	strbuf_append_str(out, "</svg>\n");
+	return r;
+}
+
+static int draw(struct svg *svg, const struct caption *caption,
+		int (*put)(const struct svg *, const struct caption *))
+{
+	choose_boxes(svg);
+	int r = put(svg, caption);
+	if (r == 0)
+		r = strbuf_error(svg->out);
+	strbuf_fail(svg->out, r);
+	return r;
+}
+
+static int draw_profile(const struct profile *profile, const struct caption *caption,
+			int (*put)(const struct svg *, const struct caption *), struct strbuf *out)
 {
 	_cleanup_(flame_tree_done) struct flame_tree tree = { 0 };
 	struct svg svg = { .profile = profile, .tree = &tree, .out = out };
@@ -275,9 +360,38 @@ int svg_encode(const struct profile *profile, const struct caption *caption, str
 		strbuf_fail(out, r);
 		return r;
 	}
-	choose_boxes(&svg);
-	r = put_svg(&svg, caption);
-	if (r < 0)
-		strbuf_fail(out, r);
-	return r;
+	return draw(&svg, caption, put);
+}
+
+int svg_append(const struct profile *profile, const struct caption *caption, struct strbuf *out)
+{
+	return draw_profile(profile, caption, put_picture, out);
+}
+
+int svg_encode(const struct profile *profile, const struct caption *caption, struct strbuf *out)
+{
+	return draw_profile(profile, caption, put_file, out);
+}
+
+static int draw_diff(const struct diff *diff, const struct caption *caption,
+		     int (*put)(const struct svg *, const struct caption *), struct strbuf *out)
+{
+	struct svg svg = {
+		.profile = diff->after,
+		.tree = &diff->tree,
+		.diff = diff,
+		.out = out,
+	};
+
+	return draw(&svg, caption, put);
+}
+
+int svg_append_diff(const struct diff *diff, const struct caption *caption, struct strbuf *out)
+{
+	return draw_diff(diff, caption, put_picture, out);
+}
+
+int svg_encode_diff(const struct diff *diff, const struct caption *caption, struct strbuf *out)
+{
+	return draw_diff(diff, caption, put_file, out);
 }

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "profile/diff_svg.h"
 #include "profile/flame_color.h"
 #include "profile/flame_source.h"
 #include "profile/xml.h"
@@ -14,7 +15,9 @@
 
 /* Nodes that differ only in position and count share a function. */
 struct functions {
+	const struct profile *profile; /* borrowed */
 	const struct flame_tree *tree; /* borrowed */
+	const struct diff *diff; /* borrowed; or NULL */
 	uint32_t *of_nodes; /* owned; number of each node's function */
 	uint32_t *nodes; /* owned; one node of each */
 	uint32_t nr;
@@ -28,10 +31,20 @@ static void functions_done(struct functions *functions)
 	htable_done(&functions->index);
 }
 
-static bool are_alike(const struct flame_node *a, const struct flame_node *b)
+/* Returns the profile that a node's function belongs to. */
+static const struct profile *profile_of(const struct functions *functions, uint32_t node)
 {
+	return functions->diff ? diff_profile_of(functions->diff, node) : functions->profile;
+}
+
+static bool are_alike(const struct functions *functions, uint32_t node_a, uint32_t node_b)
+{
+	const struct flame_node *a = &functions->tree->nodes[node_a];
+	const struct flame_node *b = &functions->tree->nodes[node_b];
+
 	return a->name_id == b->name_id && a->function == b->function && a->kind == b->kind &&
-	       a->is_inlined == b->is_inlined;
+	       a->is_inlined == b->is_inlined &&
+	       profile_of(functions, node_a) == profile_of(functions, node_b);
 }
 
 static int add_node(struct functions *functions, uint32_t node)
@@ -43,7 +56,7 @@ static int add_node(struct functions *functions, uint32_t node)
 
 	struct htable_iter it = htable_lookup(&functions->index, hash);
 	for (uint32_t i; htable_next(&it, &i);) {
-		if (are_alike(&nodes[functions->nodes[i]], &nodes[node])) {
+		if (are_alike(functions, functions->nodes[i], node)) {
 			functions->of_nodes[node] = i;
 			return 0;
 		}
@@ -59,24 +72,26 @@ static int add_node(struct functions *functions, uint32_t node)
 static int find_functions(struct functions *functions, uint64_t min_count)
 {
 	const struct flame_tree *tree = functions->tree;
-	int r = 0;
+	uint32_t node = 0;
+	int r;
 
 	functions->of_nodes = calloc(tree->nr_nodes, sizeof(*functions->of_nodes));
 	functions->nodes = calloc(tree->nr_nodes, sizeof(*functions->nodes));
 	if (!functions->of_nodes || !functions->nodes)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < tree->nr_nodes && r == 0; i++)
-		if (i == 0 || tree->nodes[i].count >= min_count)
-			r = add_node(functions, i);
+	do {
+		r = add_node(functions, node);
+		node = flame_tree_next(tree, node, min_count);
+	} while (node && r == 0);
 	return r;
 }
 
-static void put_functions(struct strbuf *out, const struct profile *profile,
-			  const struct functions *functions)
+static void put_functions(struct strbuf *out, const struct functions *functions)
 {
 	strbuf_appendf(out, "%" PRIu32 "\n", functions->nr);
 	for (uint32_t i = 0; i < functions->nr; i++) {
 		const struct flame_node *node = &functions->tree->nodes[functions->nodes[i]];
+		const struct profile *profile = profile_of(functions, functions->nodes[i]);
 
 		flame_color_append(out, node->kind, node->is_inlined, node->name);
 		strbuf_appendf(out, "\n%d\n", (int)node->kind);
@@ -93,18 +108,25 @@ static void put_nodes(struct strbuf *out, const struct functions *functions, uin
 	uint32_t node = 0;
 
 	do {
-		strbuf_appendf(out, "%" PRIu32 ",%" PRIu64 ",%" PRIu32 " ",
-			       functions->of_nodes[node], nodes[node].count, nodes[node].depth);
+		strbuf_appendf(out, "%" PRIu32 ",%" PRIu64 ",%" PRIu32, functions->of_nodes[node],
+			       nodes[node].count, nodes[node].depth);
+		if (functions->diff)
+			strbuf_appendf(out, ",%" PRIu64, nodes[node].before);
+		strbuf_append_char(out, ' ');
 		node = flame_tree_next(functions->tree, node, min_count);
 	} while (node);
 }
 
 int svg_data_append(struct strbuf *out, const struct profile *profile,
-		    const struct flame_tree *tree)
+		    const struct flame_tree *tree, const struct diff *diff)
 {
-	_cleanup_(functions_done) struct functions functions = { .tree = tree };
+	_cleanup_(functions_done) struct functions functions = {
+		.profile = profile,
+		.tree = tree,
+		.diff = diff,
+	};
 	const char *values = profile_type_names(profile->type)->values;
-	uint64_t min_count = 1;
+	uint64_t min_count = 0;
 
 	while (flame_tree_count(tree, min_count) > SVG_DATA_MAX_NODES)
 		min_count += min_count / 4 + 1;
@@ -114,8 +136,10 @@ int svg_data_append(struct strbuf *out, const struct profile *profile,
 	strbuf_append_str(out, "<metadata id=\"tree\">\n");
 	strbuf_append(out, values, strlen(values) - 1); /* "samples", of one */
 	strbuf_appendf(out, "\n%zu\n", tree->nr_nodes - flame_tree_count(tree, min_count));
-	put_functions(out, profile, &functions);
+	put_functions(out, &functions);
 	put_nodes(out, &functions, min_count);
 	strbuf_append_str(out, "\n</metadata>\n");
+	if (diff)
+		diff_svg_append_data(out, diff);
 	return 0;
 }

@@ -18,12 +18,14 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "profile/diff.h"
 #include "profile/flame_tree.h"
 
 #define SVG_DATA_MAX_NODES 200000 /* 3 MB; the smallest ones of more are left out */
 
-/* Appends the tree. Errors: -ENOMEM; others are kept in `out`. */
+/* Appends the tree. If it is that of a diff (else NULL), nodes have a fourth number, their count
+ * before, and diff_svg.h appends what else there is. Errors: -ENOMEM; others are kept in `out`. */
 int svg_data_append(struct strbuf *out, const struct profile *profile,
-		    const struct flame_tree *tree) must_check;
+		    const struct flame_tree *tree, const struct diff *diff) must_check;
 
 #endif

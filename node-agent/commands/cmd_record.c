@@ -237,7 +237,10 @@ static int write_output(const struct recording *recording, const struct profile 
 	enum output_format format;
 
 	int r = output_format_of(path, recording->options->output_format, &format);
-	return r < 0 ? r : output_write(profile, path, format, info);
+	if (r < 0)
+		return r;
+	const struct output_content content = output_content_of(profile);
+	return output_write(&content, path, format, info);
 }
 
 /* Names the target in pprof files, where the whole machine has always been "whole machine". */

@@ -6,7 +6,7 @@
 #include "base/printable.h"
 #include "base/text.h"
 #include "commands/copy_hint.h"
-#include "commands/ranking.h"
+#include "profile/ranking.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -264,7 +264,7 @@ static bool get_value(const struct making *making, size_t number, enum sample_at
 		break;
 	case SAMPLE_CPU:
 		*ret_value = sample->cpu;
-		return true;
+		return sample->cpu != PROFILE_CPU_UNKNOWN;
 	case SAMPLE_CGROUP:
 		*ret_value = sample->cgroup_id;
 		break;

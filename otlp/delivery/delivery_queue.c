@@ -27,6 +27,7 @@ struct delivery_queue {
 	struct rate_limiter limiter;
 	struct strbuf body; /* of the request that is delivered */
 	char *destination; /* owned; for log lines */
+	bool is_replay;
 	uint64_t not_before_ns; /* after a failure */
 	uint64_t nr_delivered; /* requests */
 	unsigned int nr_halvings; /* of requests' size */
@@ -67,6 +68,7 @@ int delivery_queue_new(const struct delivery_queue_opts *opts, struct delivery_q
 	if (!queue)
 		return -ENOMEM;
 	queue->body = strbuf_with_max(SPOOL_BODY_MAX_BYTES);
+	queue->is_replay = opts->is_replay;
 	queue->destination = make_destination(opts);
 	if (!queue->destination)
 		return -ENOMEM;
@@ -343,8 +345,8 @@ void delivery_queue_close_down(struct delivery_queue *queue)
 	queue->stats.nr_samples_shutdown += nr_samples;
 	if (nr_samples > 0)
 		log_warn("export to %s: %" PRIu64
-			 " samples could not be delivered before flamelet stopped and are lost",
-			 queue->destination, nr_samples);
+			 " samples could not be delivered before flamelet stopped%s",
+			 queue->destination, nr_samples, queue->is_replay ? "" : " and are lost");
 }
 
 struct delivery_queue_stats delivery_queue_get_stats(const struct delivery_queue *queue)

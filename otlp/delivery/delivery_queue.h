@@ -24,6 +24,7 @@ struct delivery_queue_opts {
 	struct transport_opts transport;
 	struct spool_opts spool;
 	const char *name; /* for log lines, behind the URL; NULL: none */
+	bool is_replay; /* what is not delivered at the end can be pushed again: it is not lost */
 };
 
 /* All monotonic. Samples are sums of counts. */

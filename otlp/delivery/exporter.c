@@ -359,6 +359,7 @@ static int open_queue(struct exporter *exporter, const struct exporter_opts *opt
 	struct delivery_queue_opts queue = {
 		.transport = opts->transport,
 		.name = opts->name,
+		.is_replay = is_replay,
 		.spool = {
 			.dir = opts->queue_dir,
 			.max_bytes = opts->queue_dir || is_replay ? opts->max_queue_bytes

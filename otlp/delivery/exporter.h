@@ -27,7 +27,8 @@ struct exporter_opts {
 	bool with_times; /* OTLP: samples have timestamps (encode.h) */
 	bool with_pprof; /* OTLP: profiles contain pprof as original_payload */
 	size_t max_request_bytes; /* encoded, before compression */
-	uint64_t interval_ns; /* 0: each profile is sent by itself, unmerged */
+	/* 0: a replay; each profile is sent by itself, unmerged, and can be pushed again */
+	uint64_t interval_ns;
 	/* Directory for this destination's waiting requests; its parent must exist. NULL: memory */
 	const char *queue_dir;
 	uint64_t max_queue_bytes; /* in that directory; with interval 0 also in memory */

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define TRANSLATOR_NR_ATTRIBUTES 6 /* of enum sample_attribute */
-#define TRANSLATOR_NR_KINDS (FRAME_JIT + 1)
+#define TRANSLATOR_NR_KINDS (FRAME_LABEL + 1)
 #define TRANSLATOR_NR_CPUS 512 /* remembered by number; the others are looked up each time */
 
 struct translator {

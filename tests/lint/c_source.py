@@ -12,10 +12,10 @@ TOKENS = re.compile(
 
 
 def files(root, *suffixes):
-    """All files with one of the suffixes, build directories and hidden ones left out."""
+    """All files with one of the suffixes, build directories, npm packages and hidden ones left out."""
     for path in sorted(pathlib.Path(root).rglob("*")):
         parts = path.relative_to(root).parts
-        if parts[0].startswith("build") or any(part.startswith(".") for part in parts):
+        if parts[0].startswith("build") or any(part.startswith(".") or part == "node_modules" for part in parts):
             continue
         if path.is_file() and path.name.endswith(suffixes):
             yield path

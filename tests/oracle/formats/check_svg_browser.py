@@ -4,24 +4,16 @@
 
 usage: check_svg_browser.py MAKE_PROFILE SCENARIO_JS LARGE_SCENARIO_JS WORK_DIR
 """
-import html
-import json
-import os
 import pathlib
-import re
-import shutil
-import signal
 import subprocess
 import sys
-import tempfile
 import xml.etree.ElementTree as ElementTree
 
+import browser
+
 SVG = "{http://www.w3.org/2000/svg}"
-SKIP = 77
-START_TIMEOUT_S = 60
-TIMEOUT_S = 60
-WINDOW = "1200,600"  # as wide as the picture without the script
-FRAMES_PX = "1180"
+OPTIONS = ("--disable-gpu",)
+FRAMES_PX = "1180"  # the window is as wide as the picture without the script
 NR_LEFT_OUT = 1234567
 
 AT_START = ["clear 0 100", "clear 32 4", "clear 36 24", "clear 36 24", "clear 36 24", "clear 86 6"]
@@ -78,47 +70,10 @@ EXPECTED_LARGE = {
 }
 
 
-def skip(reason):
-    print(f"SKIP: {reason}")
-    sys.exit(SKIP)
-
-
-def dump_dom(chromium, page, timeout_s):
-    """The page as its scripts leave it, or None and why not."""
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as user_dir:
-        command = [
-            chromium, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
-            "--disable-background-networking", "--disable-component-update", "--disable-sync",
-            f"--window-size={WINDOW}", "--hide-scrollbars", f"--user-data-dir={user_dir}", "--dump-dom",
-            page.as_uri(),
-        ]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                              start_new_session=True) as process:
-            try:
-                dom, _ = process.communicate(timeout=timeout_s)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)  # all of the browser, of which one process may be in a loop
-                return None, f"no answer in {timeout_s} s"
-    if process.returncode != 0:
-        return None, f"exit status {process.returncode}"
-    return dom.decode(), None
-
-
-def check_start(chromium, work_dir):
-    """A browser that fails with an empty page is not a fault of the picture."""
-    page = pathlib.Path(work_dir, "nothing.svg").resolve()
-    page.write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
-    _, error = dump_dom(chromium, page, START_TIMEOUT_S)
-    if error:
-        skip(f"chromium does not start here: {error}")
-
-
 def check(chromium, page, scenario, expected):
-    dom, error = dump_dom(chromium, page, TIMEOUT_S)
+    dom, error = browser.dump_dom(chromium, page.as_uri(), *OPTIONS)
     assert dom is not None, f"{scenario}: {error}"
-    notes = re.search(r'<desc id="notes">(.*?)</desc>', dom, re.DOTALL)
-    assert notes, f"{scenario} did not come to its end"
-    seen = json.loads(html.unescape(notes.group(1)))
+    seen = browser.notes_of(dom, scenario)
     for name, value in expected.items():
         assert seen[name] == value, f"{name}: {seen[name]} instead of {value}"
 
@@ -131,7 +86,7 @@ def labels_of(svg):
 
 def check_labels(chromium, page):
     """The script has to cut names as the picture without it does (flame_label.c)."""
-    dom, error = dump_dom(chromium, page, TIMEOUT_S)
+    dom, error = browser.dump_dom(chromium, page.as_uri(), *OPTIONS)
     assert dom is not None, f"{page}: {error}"
     labels, expected = labels_of(dom), labels_of(page.read_text())
     assert len(labels) == len(expected) > 250, (len(labels), len(expected))
@@ -147,14 +102,12 @@ def put_nr_left_out(svg):
 
 
 def main(make_profile, scenario, large_scenario, work_dir):
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    if not chromium:
-        skip("no chromium")
+    chromium = browser.find()
 
     def make(kind):
         return subprocess.run([make_profile, kind], stdout=subprocess.PIPE, check=True).stdout.decode()
 
-    check_start(chromium, work_dir)
+    browser.check_start(chromium, work_dir, *OPTIONS)
     page = pathlib.Path(work_dir, "labels.svg").resolve()
     page.write_text(make("label-svg"))
     check_labels(chromium, page)
@@ -167,4 +120,5 @@ def main(make_profile, scenario, large_scenario, work_dir):
         check(chromium, page, scenario, expected)
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -72,21 +72,21 @@ static struct delivery_queue *open_queue(const char *spool_dir)
 	return queue;
 }
 
-/* What opening a queue and one failure of it write to the log. */
-static void log_failure(const char *endpoint, const char *name, struct strbuf *text)
+static const struct delivery_queue_opts logged_opts = {
+	.transport = { .endpoint = "http://receiver/x?key=secret" },
+	.spool = { .max_bytes = 1 << 20, .max_memory_bytes = 1 << 20 },
+};
+
+/* What opening a queue, one failure and the end of it write to the log. */
+static void log_failure(const struct delivery_queue_opts *opts, struct strbuf *text)
 {
-	const struct delivery_queue_opts opts = {
-		.transport = { .endpoint = endpoint },
-		.spool = { .max_bytes = 1 << 20, .max_memory_bytes = 1 << 20 },
-		.name = name,
-	};
 	const struct spool_item item = { .nr_samples = 10, .nr_profiles = 5, .cost_bytes = 100 };
 	_cleanup_close_ int file = memfd_create("log", MFD_CLOEXEC);
 	_cleanup_close_ int saved_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
 	_cleanup_(delivery_queue_freep) struct delivery_queue *queue = NULL;
 
 	next_answer = (struct request_outcome){ .verdict = OUTCOME_RETRY };
-	assert_int_equal(delivery_queue_new(&opts, &queue), 0);
+	assert_int_equal(delivery_queue_new(opts, &queue), 0);
 	delivery_queue_add(queue, &item, "a", 1);
 	log_set_level(LOG_LEVEL_INFO);
 	assert_int_equal(dup2(file, STDERR_FILENO), STDERR_FILENO);
@@ -105,7 +105,7 @@ static void the_log_has_no_keys(void **state)
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(4000);
 	(void)state;
 
-	log_failure("http://receiver/x?key=secret", NULL, &text);
+	log_failure(&logged_opts, &text);
 	assert_non_null(strstr(strbuf_str(&text), "http://receiver/x: "));
 	assert_null(strstr(strbuf_str(&text), "secret"));
 }
@@ -113,11 +113,29 @@ static void the_log_has_no_keys(void **state)
 static void the_log_tells_destinations_with_one_url_apart(void **state)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(4000);
+	struct delivery_queue_opts opts = logged_opts;
 	(void)state;
 
-	log_failure("http://receiver/x?key=secret", "receiver-2", &text);
+	opts.name = "receiver-2";
+	log_failure(&opts, &text);
 	assert_non_null(strstr(strbuf_str(&text), "export to http://receiver/x (receiver-2): "));
 	assert_null(strstr(strbuf_str(&text), "secret"));
+}
+
+static void the_log_calls_lost_what_cannot_be_pushed_again(void **state)
+{
+	_cleanup_(strbuf_done) struct strbuf live = strbuf_with_max(4000);
+	_cleanup_(strbuf_done) struct strbuf replay = strbuf_with_max(4000);
+	struct delivery_queue_opts opts = logged_opts;
+	(void)state;
+
+	log_failure(&opts, &live);
+	assert_non_null(strstr(strbuf_str(&live), "10 samples could not be delivered"));
+	assert_non_null(strstr(strbuf_str(&live), "lost"));
+	opts.is_replay = true;
+	log_failure(&opts, &replay);
+	assert_non_null(strstr(strbuf_str(&replay), "10 samples could not be delivered"));
+	assert_null(strstr(strbuf_str(&replay), "lost"));
 }
 
 /* Each letter is a request of ten samples in five profiles. */
@@ -360,6 +378,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_log_has_no_keys),
 		cmocka_unit_test(the_log_tells_destinations_with_one_url_apart),
+		cmocka_unit_test(the_log_calls_lost_what_cannot_be_pushed_again),
 		cmocka_unit_test(requests_are_delivered_in_order),
 		cmocka_unit_test(what_may_be_retried_stays_first),
 		cmocka_unit_test(the_destinations_wish_is_waited_for),

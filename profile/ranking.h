@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sums counts by label and finds the largest sums. */
-#ifndef COMMANDS_RANKING_H
-#define COMMANDS_RANKING_H
+#ifndef PROFILE_RANKING_H
+#define PROFILE_RANKING_H
 
 #include "base/err.h"
 #include "base/intern.h"
@@ -28,6 +28,9 @@ void ranking_done(struct ranking *ranking);
 
 /* Adds `count` to the sum of `label`. Errors: -ENOMEM; -ENOSPC for too many labels. */
 int ranking_add(struct ranking *ranking, const char *label, uint64_t count) must_check;
+
+/* Returns the number of labels whose sum is not 0. */
+size_t ranking_size(const struct ranking *ranking);
 
 /* Writes the `max_ranks` largest sums to `ret_ranks`, the largest first; equal sums in the order in
  * which their labels were added; sums of 0 are omitted. Returns the number written. */

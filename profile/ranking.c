@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "commands/ranking.h"
+#include "profile/ranking.h"
 
 #include "base/array.h"
 
@@ -35,6 +35,15 @@ int ranking_add(struct ranking *ranking, const char *label, uint64_t count)
 		ranking->counts[ranking->nr_counts++] = 0;
 	ranking->counts[id] += count;
 	return 0;
+}
+
+size_t ranking_size(const struct ranking *ranking)
+{
+	size_t nr = 0;
+
+	for (size_t id = 0; id < ranking->nr_counts; id++)
+		nr += ranking->counts[id] > 0;
+	return nr;
 }
 
 size_t ranking_top(const struct ranking *ranking, size_t max_ranks, struct rank *ret_ranks)

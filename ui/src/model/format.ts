@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Numbers for people. */
+import type { Profile } from './profile.ts';
+
+export function count(value: number): string {
+	return Math.round(value).toLocaleString('en-US');
+}
+
+export function percent(part: number, all: number): string {
+	const share = all > 0 ? (100 * part) / all : 0;
+	if (share > 0 && share < 0.01)
+		return '< 0.01 %';
+	return `${share.toFixed(share < 10 ? 2 : 1)} %`;
+}
+
+export function points(change: number): string {
+	const text = Math.abs(change) < 0.005 ? '0.00' : change.toFixed(2);
+	return change > 0 && text !== '0.00' ? `+${text}` : text.replace('-', '\u2212');
+}
+
+function seconds(value: number): string {
+	if (value === 0)
+		return '0 s';
+	if (value >= 100)
+		return `${count(value)} s`;
+	if (value >= 1)
+		return `${value.toFixed(2)} s`;
+	return `${(value * 1000).toFixed(value >= 0.01 ? 0 : 1)} ms`;
+}
+
+/** CPU time, or a number of values. */
+export function amount(profile: Profile, value: number): string {
+	if (profile.periodNs > 0)
+		return seconds((value * profile.periodNs) / 1e9);
+	return `${count(value)} ${profile.values}`;
+}
+
+/** "12 samples", unless amount() says it already. */
+export function values(profile: Profile, value: number): string {
+	return profile.periodNs > 0 ? `${count(value)} ${profile.values}` : '';
+}
+
+/** A cell of comma-separated values (RFC 4180) that no spreadsheet takes for a formula. */
+export function csvCell(text: string): string {
+	const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+	return /[",\r\n]/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe;
+}
+
+/* Columns of a fixed-width font that a text has, or more. */
+function columns(text: string): number {
+	if (/^[\x20-\x7e]*$/.test(text))
+		return text.length;
+	let sum = 0;
+	for (const character of text)
+		sum += character.codePointAt(0)! < 0x300 ? 1 : 2;
+	return sum;
+}
+
+/* Names of other kinds have dots and slashes that do not end a package: "copy.part.0", "kworker/0:1". */
+const DOTTED = new Set(['go', 'jvm', 'javascript', 'python', 'jit']);
+/* Folded text of other programs does not tell the language. There, a function of a package has a path before it
+ * ("net/http.(*conn).serve"), and a method has its class ("java.util.HashMap.get"). */
+const PATH = /^[A-Za-z][\w.~-]*\/(?:[\w.~-]+\/)*[A-Za-z_][\w-]*\.[\w(*$<]/;
+const METHOD = /^(?:[a-z]\w*\.)+[A-Z][\w$]*\.[\w$<]/;
+const MARKS = /->|::|[./]+|[<>()[\]{}]/g;
+
+function hasPackages(name: string, kind: string): boolean {
+	return DOTTED.has(kind) || (kind === 'native' && (PATH.test(name) || METHOD.test(name)));
+}
+
+/* The separators of a name's packages, namespaces and classes: where each begins, and the rest behind it. Arguments
+ * in brackets have none. */
+function* separators(name: string, isDotted: boolean): Generator<{ separator: string; rest: string }> {
+	let depth = 0;
+	for (const { 0: mark, index } of name.matchAll(MARKS)) {
+		const rest = name.slice(index + mark.length);
+		if ('<([{'.includes(mark))
+			depth++;
+		else if ('>)]}'.includes(mark))
+			depth = Math.max(depth - 1, 0);
+		else if (depth === 0 && rest && (mark === '::' || (isDotted && mark !== '->')))
+			yield { separator: mark, rest };
+	}
+}
+
+/* As much of the beginning as fits. */
+function cut(text: string, room: number): string {
+	let left = room - 1;
+	let kept = '';
+	for (const character of text) {
+		left -= columns(character);
+		if (left < 0)
+			break;
+		kept += character;
+	}
+	return `${kept}…`;
+}
+
+/** A name that fits, or ''. It loses packages and namespaces first, then its end. */
+export function fitted(name: string, kind: string, room: number): string {
+	if (columns(name) <= room)
+		return name;
+	if (room < 3)
+		return '';
+	let last = name;
+	for (const { separator, rest } of separators(name, hasPackages(name, kind))) {
+		const width = columns(rest);
+		if (width <= room)
+			return width + 1 + separator.length <= room ? `…${separator}${rest}` : rest;
+		last = rest;
+	}
+	return cut(last, room);
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+/* All events of the record, or the peaks of its timeline. A click selects one. */
+import { button, el } from '../dom.ts';
+import { clock, day, duration } from '../model/record/axis.ts';
+import type { RecordEvent } from '../model/record/events.ts';
+import type { Range } from '../model/record/range.ts';
+
+export interface EventsViewEvents {
+	select(range: Range): void;
+	/** Only the samples of the event's subject. */
+	choose(range: Range, q: string): void;
+}
+
+export class EventsView {
+	readonly element: HTMLElement;
+	private readonly body = el('tbody');
+	private readonly none = el('p', { class: 'sum', hidden: true,
+		text: 'The record has no events. The agent looks for them after its first minute; "worst" jumps to peaks.' });
+
+	constructor(private readonly events: EventsViewEvents) {
+		const head = ['Score', 'From', 'Length', 'What', '', 'Host'].map((text) => el('th', { text }));
+		this.element = el('section', { class: 'panel lists', attributes: { 'aria-label': 'Events' } },
+			el('p', { class: 'hint', text: 'Unusual seconds that the agent noticed: the worst first. ' +
+				'A click selects one; r compares it with the time before it.' }),
+			el('div', { class: 'list' }, this.none, el('table', { class: 'events' },
+				el('thead', {}, el('tr', {}, ...head)), this.body)));
+	}
+
+	show(events: readonly RecordEvent[], selection: Range) {
+		const sorted = [...events].sort((a, b) => b.score - a.score);
+		this.none.hidden = events.length > 0;
+		this.body.replaceChildren(...sorted.map((event) => this.row(event, selection)));
+	}
+
+	private row(event: RecordEvent, selection: Range): HTMLElement {
+		const range = { from: event.first, to: Math.max(event.end, event.first + 1) };
+		const isSelected = range.from === selection.from && range.to === selection.to;
+		const row = el('tr', { class: isSelected ? 'selected' : '', onclick: () => this.events.select(range),
+			attributes: { tabindex: '0', 'data-event': event.id } },
+		el('td', { class: 'cpus', text: event.score.toFixed(1) }),
+		el('td', { text: `${day(event.first)} ${clock(event.first)}` }),
+		el('td', { text: duration(event.end - event.first) + (event.open ? ' so far' : '') }),
+		el('td', { text: event.text, title: event.text }),
+		el('td', {}, event.selector && this.onlyIts(event, range)), el('td', { text: event.host }));
+		row.onkeydown = (press) => press.key === 'Enter' && press.target === row && this.events.select(range);
+		return row;
+	}
+
+	private onlyIts(event: RecordEvent, range: Range): HTMLElement {
+		return button('only its samples', `Only ${event.selector}, in the whole record`, (click) => {
+			click.stopPropagation();
+			this.events.choose(range, event.selector);
+		});
+	}
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Known causes of CPU time in the selection, as `flamelet findings --json` prints them. */
+import { button, el } from '../dom.ts';
+
+interface Part {
+	name: string;
+	samples: number;
+	of: number;
+}
+
+interface Finding {
+	id: string;
+	title: string;
+	samples: number;
+	of: number;
+	cpus: number;
+	callers: Part[];
+	programs: Part[];
+	starters: Part[];
+	stack: string[];
+	next: string[];
+	more: string;
+}
+
+export interface Findings {
+	samples: number;
+	rules: string[];
+	findings: Finding[];
+}
+
+const FRAMES_MAX = 6;
+
+function parts(list: Part[]): string {
+	return list.map(({ name, samples, of }) => `${name} ${Math.round(of > 0 ? (100 * samples) / of : 0)} %`).join(', ');
+}
+
+function card(finding: Finding, search: (name: string) => void): HTMLElement {
+	const facts: [string, (Node | string)[]][] = [
+		['samples', [`${finding.samples} of ${finding.of}; ${finding.cpus.toFixed(2)} CPUs on average`]],
+		['called by', [parts(finding.callers)]],
+		['time of', [parts(finding.programs)]],
+		['started by', [parts(finding.starters)]],
+		['for example', finding.stack.slice(0, FRAMES_MAX).flatMap((name, i) =>
+			[i > 0 ? ' \u2039 ' : '', button(name, `Search for ${name} in the flame graph`, () => search(name))])],
+		['next', finding.next.map((step) => el('div', { text: step }))],
+		['more', [finding.more]],
+	];
+	return el('article', { attributes: { 'data-finding': finding.id } }, el('h3', { text: finding.title }),
+		el('dl', {}, ...facts.filter(([, children]) => children.some((child) => child !== '')).flatMap(
+			([name, children]) => [el('dt', { text: name }), el('dd', {}, ...children)])));
+}
+
+export function findingsView(answer: Findings, search: (name: string) => void): Node[] {
+	if (answer.findings.length === 0)
+		return [el('p', { class: 'sum', text: `None of the ${answer.rules.length} rules matches the ` +
+			`${answer.samples} samples of the selection.` })];
+	return answer.findings.map((finding) => card(finding, search));
+}

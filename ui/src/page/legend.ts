@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the colours of a timeline mean, with the values under the pointer or of the selection. */
+import { el } from '../dom.ts';
+import { clock } from '../model/record/axis.ts';
+import type { Range } from '../model/record/range.ts';
+import { amountOf, meanOf, stepAt, sumOf } from '../model/record/series.ts';
+import type { Timeline } from '../model/record/series.ts';
+import { heatColor, seriesColor } from '../model/record/shades.ts';
+import type { Areas, Chart, Heat } from '../widget/chart_painter.ts';
+import type { Hover } from '../widget/timeline.ts';
+
+const RAMP_STEPS = 6;
+
+export interface LegendEvents {
+	/** A value of the label was chosen. */
+	choose(value: string): void;
+}
+
+export class Legend {
+	readonly element = el('div', { class: 'series', attributes: { 'aria-label': 'Values of the timeline' } });
+
+	constructor(private readonly events: LegendEvents) {}
+
+	show(chart: Chart, lines: string, selection: Range, hover: Hover | null) {
+		if (chart.kind === 'heat')
+			this.showHeat(chart, lines, hover);
+		else
+			this.showAreas(chart, lines, selection, hover);
+	}
+
+	private showAreas({ timeline, line }: Areas, lines: string, selection: Range, hover: Hover | null) {
+		const at = hover ? stepAt(timeline, hover.time) : -1;
+		const valueOf = (one: Timeline, values: Float64Array) =>
+			amountOf(at >= 0 ? values[at] ?? NaN : meanOf(one, values, selection), '');
+		const isLabel = /^\w+$/.test(lines) && lines !== 'vital';
+		const rows = timeline.series.map((series, i) => this.row(
+			series.name || (series.isRest ? 'other' : `[no ${lines}]`), seriesColor(series.name, i, series.isRest),
+			valueOf(timeline, series.values), isLabel && !series.isRest && series.name !== ''));
+		const head = hover && at >= 0 ? clock(hover.time) : 'mean of the selection';
+		this.element.replaceChildren(
+			el('div', { class: 'head' }, el('span', { text: head }), el('span', { text: timeline.unit })),
+			...(line ? [this.row('selected', '', valueOf(line, sumOf(line)), false)] : []), ...rows);
+	}
+
+	private row(name: string, color: string, value: string, isChoice: boolean): HTMLElement {
+		const dot = el('i', { class: color ? '' : 'line' });
+		dot.style.background = color;
+		const parts = [dot, el('span', { class: 'word', text: name, title: name }), el('b', { text: value })];
+		if (!isChoice)
+			return el('div', { class: 'row' }, ...parts);
+		return el('button', { class: 'row', type: 'button', title: `Only ${name}, in the whole record`,
+			onclick: () => this.events.choose(name) }, ...parts);
+	}
+
+	private showHeat({ timeline, max }: Heat, lines: string, hover: Hover | null) {
+		const isDark = document.documentElement.dataset.theme === 'dark';
+		const ramp = el('div', { class: 'ramp' }, ...Array.from({ length: RAMP_STEPS }, (_, i) => {
+			const cell = el('i');
+			cell.style.background = `rgb(${heatColor(i / (RAMP_STEPS - 1), isDark).join()})`;
+			return cell;
+		}));
+		const isCpu = lines === 'cpu';
+		const at = hover ? stepAt(timeline, hover.time) : -1;
+		const row = hover && hover.height >= 0 && hover.height < 1 ?
+			Math.floor(hover.height * timeline.series.length) : -1;
+		const series = timeline.series[row];
+		const facts: [string, string][] = series && hover && at >= 0 ? [
+			['time', clock(timeline.first + at * timeline.step)],
+			isCpu ? ['CPU', series.name] : ['from', `${series.name} ms on`],
+			isCpu ? ['busy', amountOf(series.values[at]!, '%')] : ['CPUs busy', amountOf(series.values[at]!, '')],
+		] : [];
+		this.element.replaceChildren(
+			el('div', { class: 'head', text: isCpu ? 'How busy each CPU was' : 'CPUs busy in each 50 ms' }), ramp,
+			el('div', { class: 'ends' }, el('span', { text: '0' }),
+				el('span', { text: isCpu ? '100 %' : amountOf(max, '') })),
+			...facts.map(([name, text]) => el('div', { class: 'row' }, el('span', { class: 'word', text: name }),
+				el('b', { text }))));
+	}
+}

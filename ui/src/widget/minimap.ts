@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The whole graph, small, with a frame around what is seen. A drag over it zooms. */
+import { el } from '../dom.ts';
+import { visit, widthsOf } from '../model/layout.ts';
+import type { Scene } from '../model/scene.ts';
+import type { Look, Painter } from './painter.ts';
+
+export const MINIMAP_PX = 44;
+const ROWS_MAX = 66; // deeper ones are not shown
+
+function rowPxOf(scene: Scene): number {
+	return MINIMAP_PX / Math.min(Math.max(scene.nrRows, 1), ROWS_MAX);
+}
+
+export class Minimap {
+	readonly canvas: HTMLCanvasElement;
+	private drawn: { scene: Scene; key: string; image: HTMLCanvasElement } | null = null;
+	private start = 0;
+
+	constructor(private readonly painter: Painter, private readonly zoom: (from: number, to: number) => void) {
+		this.canvas = el('canvas', { class: 'minimap', title: 'Drag over it to zoom, double-click to show all' });
+		const share = (event: PointerEvent) => {
+			const frame = this.canvas.getBoundingClientRect();
+			return Math.min(Math.max((event.clientX - frame.left) / frame.width, 0), 1);
+		};
+		this.canvas.onpointerdown = (event) => {
+			this.start = share(event);
+			this.canvas.setPointerCapture(event.pointerId);
+		};
+		this.canvas.onpointermove = (event) => {
+			const end = share(event);
+			if (event.buttons && Math.abs(end - this.start) > 0.003)
+				this.zoom(Math.min(this.start, end), Math.max(this.start, end));
+		};
+		this.canvas.ondblclick = () => this.zoom(0, 1);
+	}
+
+	paint(scene: Scene, look: Look, shares: [number, number], rows: [number, number]) {
+		const width = this.canvas.clientWidth;
+		const ratio = window.devicePixelRatio;
+		if (!width)
+			return;
+		this.canvas.width = width * ratio;
+		this.canvas.height = MINIMAP_PX * ratio;
+		const context = this.canvas.getContext('2d')!;
+		context.drawImage(this.imageOf(scene, look, width), 0, 0, this.canvas.width, this.canvas.height);
+		context.setTransform(ratio, 0, 0, ratio, 0, 0);
+		const rowPx = rowPxOf(scene);
+		const left = shares[0] * width;
+		const right = Math.max(shares[1] * width, left + 2);
+		context.fillStyle = look.isDark ? 'rgba(0, 0, 0, 0.6)' : 'rgba(255, 255, 255, 0.65)';
+		context.fillRect(0, 0, left, MINIMAP_PX);
+		context.fillRect(right, 0, width - right, MINIMAP_PX);
+		context.strokeStyle = look.isDark ? '#aab2c0' : '#3b4252';
+		const top = rows[0] * rowPx;
+		context.strokeRect(left + 0.5, top + 0.5, right - left - 1, Math.min(rows[1] * rowPx, MINIMAP_PX) - top - 1);
+	}
+
+	private imageOf(scene: Scene, look: Look, width: number): HTMLCanvasElement {
+		const key = `${width} ${look.side} ${look.palette} ${String(look.isDark)}`;
+		if (this.drawn?.scene === scene && this.drawn.key === key)
+			return this.drawn.image;
+		const image = el('canvas');
+		image.width = width;
+		image.height = MINIMAP_PX;
+		const context = image.getContext('2d')!;
+		const rowPx = rowPxOf(scene);
+		scene.parts.forEach((part) => {
+			const to = widthsOf(part.tree, look.side)[0]!;
+			const put = (node: number, x: number, w: number) => {
+				context.fillStyle = this.painter.color(part, node, look);
+				context.fillRect(x, (part.row + part.step * part.tree.depth[node]!) * rowPx, w, Math.max(rowPx, 0.5));
+			};
+			if (to > 0)
+				visit(part.tree, look.side, { from: 0, to, px: width }, 0, ROWS_MAX, { box: put, crumbs: put });
+		});
+		this.drawn = { scene, key, image };
+		return image;
+	}
+}

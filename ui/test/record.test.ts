@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { duration, scaleOf, stepOf, ticksOf } from '../src/model/record/axis.ts';
+import { jump, peaksOf } from '../src/model/record/events.ts';
+import { NO_PLACE, placeOf, textOfPlace } from '../src/model/record/place.ts';
+import { before, scaled, stepped, whole, wider, windowAround, within } from '../src/model/record/range.ts';
+import { isOfHosts, termsOf, valueOf, withLabel } from '../src/model/record/selector.ts';
+import { cpuVitalsOf, meanOf, samplesOf, stepAt, vitalOf } from '../src/model/record/series.ts';
+import type { RawTimeline } from '../src/model/record/series.ts';
+
+const BOUNDS = { from: 1000, to: 2000 };
+
+test('a range has whole seconds, at least one', () => {
+	assert.deepEqual(whole(10.2, 10.4), { from: 10, to: 11 });
+	assert.deepEqual(whole(12.5, 10.5), { from: 10, to: 13 });
+	assert.deepEqual(whole(7, 7), { from: 7, to: 8 });
+});
+
+test('a step moves a range by its length and stops at the ends of the record', () => {
+	assert.deepEqual(stepped({ from: 1100, to: 1110 }, 1, BOUNDS), { from: 1110, to: 1120 });
+	assert.deepEqual(stepped({ from: 1100, to: 1110 }, -1, BOUNDS), { from: 1090, to: 1100 });
+	assert.deepEqual(stepped({ from: 1995, to: 1999 }, 1, BOUNDS), { from: 1996, to: 2000 });
+	assert.deepEqual(stepped({ from: 1000, to: 2000 }, -1, BOUNDS), BOUNDS);
+	assert.deepEqual(within({ from: 0, to: 5000 }, BOUNDS), BOUNDS);
+});
+
+test('the time before a range ends at the beginning of the record', () => {
+	assert.deepEqual(before({ from: 1500, to: 1600 }, BOUNDS), { from: 1400, to: 1500 });
+	assert.deepEqual(before({ from: 1040, to: 1100 }, BOUNDS), { from: 1000, to: 1040 });
+	assert.equal(before({ from: 1000, to: 1100 }, BOUNDS), null);
+});
+
+test('escape leads to the range that was left last for a part of it, else to a wider one', () => {
+	const left = [{ from: 1000, to: 1900 }, { from: 1400, to: 1600 }, { from: 1700, to: 1800 }];
+	assert.deepEqual(wider({ from: 1500, to: 1501 }, left, BOUNDS), { from: 1400, to: 1600 });
+	assert.deepEqual(wider({ from: 1400, to: 1600 }, left, BOUNDS), { from: 1000, to: 1900 });
+	assert.deepEqual(wider({ from: 1500, to: 1510 }, [], BOUNDS), { from: 1485, to: 1525 });
+	assert.equal(wider(BOUNDS, left, BOUNDS), null);
+});
+
+test('the window follows the selection, and shows a second in a long record', () => {
+	const day = { from: 0, to: 86400 };
+	const window = windowAround(day, { from: 40000, to: 40001 }, day);
+	assert.ok(window.from < 40000 && window.to > 40001 && window.to - window.from < 100);
+	const narrow = { from: 1000, to: 1100 };
+	assert.deepEqual(windowAround(narrow, { from: 1050, to: 1060 }, BOUNDS), narrow);
+	assert.deepEqual(windowAround(narrow, { from: 1500, to: 1510 }, BOUNDS), { from: 1455, to: 1555 });
+	assert.deepEqual(windowAround(narrow, BOUNDS, BOUNDS), BOUNDS);
+});
+
+test('zooming keeps the place under the pointer and has limits', () => {
+	assert.deepEqual(scaled({ from: 1200, to: 1400 }, 0.5, 0.5, BOUNDS), { from: 1250, to: 1350 });
+	assert.deepEqual(scaled({ from: 1200, to: 1400 }, 0.5, 0, BOUNDS), { from: 1200, to: 1300 });
+	assert.deepEqual(scaled(BOUNDS, 9, 0.3, BOUNDS), BOUNDS);
+	assert.equal(scaled({ from: 1200, to: 1230 }, 0.01, 0.5, BOUNDS).to, 1230);
+});
+
+test('steps, ticks, scales and lengths of time are round', () => {
+	assert.equal(stepOf({ from: 0, to: 3600 }, 1000, 2), 10);
+	assert.equal(stepOf({ from: 0, to: 60 }, 1000, 2), 1);
+	assert.equal(stepOf({ from: 0, to: 86400 * 300 }, 100, 2), 86400 * 6);
+	assert.deepEqual(scaleOf(1.97), { max: 2, step: 0.5 });
+	assert.deepEqual(scaleOf(0), { max: 1, step: 1 });
+	const ticks = ticksOf({ from: 1000, to: 1600 }, 800).map(({ time }) => time);
+	assert.deepEqual(ticks, [1020, 1080, 1140, 1200, 1260, 1320, 1380, 1440, 1500, 1560]);
+	assert.equal(duration(1), '1 s');
+	assert.equal(duration(3661), '1 h 1 min');
+	assert.equal(duration(0), '0 s');
+});
+
+const RAW: RawTimeline = {
+	first: 100, step: 10, hosts: 1, unit: 'samples', period_ns: 1e8, seconds: [10, 0, 5],
+	lines: [
+		{ name: 'web', total: 60, is_rest: false, values: [50, null, 10] },
+		{ name: '', total: 10, is_rest: true, values: [10, null, 0] },
+	],
+};
+
+test('samples become CPUs by the seconds of which something is known', () => {
+	const timeline = samplesOf(RAW);
+	assert.equal(timeline.unit, 'CPUs');
+	assert.deepEqual([...timeline.series[0]!.values], [0.5, NaN, 0.2]);
+	assert.equal(meanOf(timeline, timeline.series[0]!.values, { from: 100, to: 130 }), 0.35);
+	assert.ok(Number.isNaN(meanOf(timeline, timeline.series[0]!.values, { from: 110, to: 120 })));
+	assert.equal(stepAt(timeline, 129), 2);
+	assert.equal(stepAt(timeline, 130), -1);
+	assert.deepEqual([...samplesOf({ ...RAW, hosts: 2, seconds: [20, 0, 10] }).series[0]!.values], [0.5, NaN, 0.2]);
+});
+
+test('vitals are those of CPU time, and others by name', () => {
+	const raw = {
+		...RAW, unit: '', period_ns: 0, lines: [
+			{ name: 'user', unit: 'ns', is_rest: false, values: [2e9, null, 5e8] },
+			{ name: 'runnable', unit: 'count', is_rest: false, values: [3, null, 4] },
+		],
+	};
+	assert.deepEqual(cpuVitalsOf(raw).series.map(({ name, values }) => [name, ...values]), [['user', 2, NaN, 0.5]]);
+	assert.deepEqual([...vitalOf(raw, 'runnable')!.values], [3, NaN, 4]);
+	assert.equal(vitalOf(raw, 'psi_cpu'), null);
+});
+
+test('jumps go to the next, the previous and the worst mark', () => {
+	const mark = (from: number, score: number) => ({ from, to: from + 2, score, text: '' });
+	const marks = [mark(100, 1), mark(200, 9), mark(300, 2)];
+	const from = (how: 'next' | 'previous' | 'worst', selection: { from: number; to: number }) =>
+		jump(marks, selection, how)?.from;
+	assert.equal(from('next', { from: 100, to: 102 }), 200);
+	assert.equal(from('previous', { from: 300, to: 302 }), 200);
+	assert.equal(from('worst', { from: 0, to: 1 }), 200);
+	assert.equal(from('next', { from: 0, to: 1000 }), 100);
+	assert.equal(from('next', { from: 300, to: 302 }), undefined);
+	assert.equal(from('previous', { from: 250, to: 260 }), 200);
+	assert.equal(jump([], BOUNDS, 'worst'), null);
+});
+
+test('peaks are what is far above the usual', () => {
+	const values = Float64Array.from({ length: 60 }, (_, i) => (i === 30 ? 3 : i === 31 ? 2.5 : 1 + (i % 3) / 100));
+	values[10] = NaN;
+	const timeline = { first: 0, step: 5, n: 60, unit: 'CPUs', series: [{ name: 'user', isRest: false, values }] };
+	assert.deepEqual(peaksOf(timeline).map(({ from, to }) => [from, to]), [[150, 155]]);
+	assert.deepEqual(peaksOf({ ...timeline, n: 0, series: [] }), []);
+});
+
+test('selectors are taken apart and changed without losing a term', () => {
+	const text = '{namespace="shop", pod=~"web.*",comm!="a\\"b"}';
+	assert.equal(termsOf(text)!.length, 3);
+	assert.equal(withLabel(text, 'pod', 'db-1'), '{namespace="shop",comm!="a\\"b",pod="db-1"}');
+	assert.equal(withLabel('', 'comm', 'a"\\'), '{comm="a\\"\\\\"}');
+	assert.equal(valueOf(withLabel('', 'comm', 'a"\\'), 'comm'), 'a"\\');
+	assert.equal(withLabel('{pod="x"}', 'pod', ''), '');
+	assert.ok(isOfHosts('{host="a"}') && isOfHosts('') && !isOfHosts('{pod="a"}'));
+	for (const wrong of ['pod="x"', '{pod}', '{pod="x}', '{pod="x" comm="y"}', '{"x"}'])
+		assert.equal(termsOf(wrong), null, wrong);
+});
+
+test('a place survives its way through the URL, and wrong ones are left out', () => {
+	const place = {
+		...NO_PLACE, range: { from: 10, to: 20 }, window: { from: 0, to: 100 }, host: 'a', q: '{pod="x&y#"}',
+		base: { from: 1, to: 5 }, baseQ: '{a="b"}', view: 'apps' as const, lines: 'pod', follows: true,
+		hasTracks: false,
+	};
+	assert.deepEqual(placeOf(`#${textOfPlace(place)}`), place);
+	assert.deepEqual(placeOf(''), NO_PLACE);
+	assert.equal(textOfPlace(NO_PLACE), '');
+	const wrong = placeOf('#from=20&to=10&window=x-y&view=__proto__&base_from=1e9&base_to=-1');
+	assert.deepEqual(wrong, NO_PLACE);
+});
