@@ -6,6 +6,7 @@
 #include "bpf/kernel.bpf.h"
 #include "bpf/runtime.bpf.h"
 #include "bpf/shared/cgroups.h"
+#include "bpf/shared/code_copy.h"
 #include "bpf/shared/events.h"
 #include "bpf/shared/stats.h"
 #include "bpf/unwind.bpf.h"
@@ -19,15 +20,16 @@
 
 #define FILTER_MAX_ENTRIES 16384
 #define MAX_BOUND_PROCESSES 32768
+#define COPIED_CODE_BITS 13
 #define FRAMES_MAX_COPY 512 /* words of frames that are copied at once */
 
 struct comm_key {
 	char comm[TASK_COMM_LEN]; /* padded with NULs */
 };
 
-/* Samples on their way to the agent, which polls: no sample wakes it up. The agent sets the size
- * before loading, by CPUs, rate and polling interval. When it is full, samples are lost and
- * counted. */
+/* Samples on their way to the agent, which polls, and copies of code objects (shared/code_copy.h).
+ * The agent sets the size before loading, by CPUs, rate and polling interval. When it is full,
+ * samples are lost and counted. */
 MAP struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
@@ -57,6 +59,23 @@ MAP struct {
 	__type(key, __u32);
 	__type(value, struct python_chain);
 } python_chains SEC(".maps");
+
+/* One copy under construction for each CPU. */
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct code_copy);
+} code_copies SEC(".maps");
+
+/* The code objects that were copied last, by a hash. Two CPUs may write a place at a time: then a
+ * code object is copied twice. */
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1 << COPIED_CODE_BITS);
+	__type(key, __u32);
+	__type(value, __u64);
+} copied_code SEC(".maps");
 
 MAP struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

@@ -65,6 +65,10 @@ int hotspot_step(void);
  * up. */
 int v8_step(void);
 
+/* To be called for a frame of a young process: copies its code object for the agent if that is new
+ * (code_copy.bpf.c). */
+int python_copy_code(__u64 code, __u32 check);
+
 /* Begins with the chain of the thread, by the layout at `offset` from a unit of the arena. */
 int python_begin(__u32 unit, __u32 offset);
 

@@ -165,7 +165,7 @@ static __always_inline int begin_chain(struct python_chain *chain, __u64 sp)
 	return find_first_frame(chain, state) ? PYTHON_FOLLOWED : PYTHON_UNREADABLE;
 }
 
-static __always_inline __u64 raw_word(const struct python_chain *chain, __u16 offset)
+static __always_inline __u64 raw_word(const struct python_chain *chain, __u8 offset)
 {
 	return chain->raw[offset / 8 % PYTHON_FRAME_MAX_WORDS];
 }
@@ -188,7 +188,7 @@ static __always_inline __u64 find_position(const struct python_chain *chain, __u
 /* Appends the frame that was read to the segment. The check of a code object that cannot be read
  * is 0. One without a first line and without variables is a trampoline, which tracebacks leave out:
  * _Py_InitCleanup, through which __init__() is called from 3.13 on. */
-static __always_inline void keep_frame(struct python_chain *chain)
+static __always_inline void keep_frame(struct python_chain *chain, bool is_young)
 {
 	__u64 code = raw_word(chain, chain->layout.code) & ~CODE_TAG_BITS;
 	__u64 check[RUNTIME_CHECK_WORDS];
@@ -203,6 +203,8 @@ static __always_inline void keep_frame(struct python_chain *chain)
 			return;
 		sum = runtime_check_words(check);
 	}
+	if (is_young)
+		python_copy_code(code, sum);
 	chain->words[n] = RUNTIME_TAG(RUNTIME_FRAME_CPYTHON, sum, find_position(chain, code));
 	chain->words[n + 1] = code;
 	chain->nr_words = n + 2;
@@ -210,7 +212,7 @@ static __always_inline void keep_frame(struct python_chain *chain)
 
 static __always_inline __u8 owner_of(const struct python_chain *chain)
 {
-	__u16 owner = chain->layout.owner;
+	__u8 owner = chain->layout.owner;
 
 	return (__u8)(raw_word(chain, owner) >> 8 * (owner & 7));
 }
@@ -239,7 +241,7 @@ __noinline int python_read_frame(void)
 		chain->boundary = frame;
 		return false;
 	}
-	keep_frame(chain);
+	keep_frame(chain, scratch->unwind.is_young);
 	if (chain->layout.chain == CPYTHON_CHAIN_BY_CODE)
 		return false;
 	if (chain->layout.chain == CPYTHON_CHAIN_BY_CFRAME && owner_of(chain) != 0)

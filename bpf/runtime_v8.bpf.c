@@ -42,7 +42,8 @@ enum v8_phase {
 	PHASE_ENTERED, /* the frame pointer is the caller's; the function is in a register */
 	PHASE_PUSHED, /* the same, and the frame pointer is on top of the stack */
 	PHASE_UNFILLED, /* the frame is there, but the function is not in it yet */
-	PHASE_LEFT, /* the return address is on top of the stack */
+	PHASE_LEFT, /* the return address is on top of the stack; the frame is below it */
+	PHASE_DROPPED, /* the same, but what is below it is not known */
 };
 
 static __always_inline bool is_object(__u64 word)
@@ -208,6 +209,9 @@ static __always_inline int step_in_code(struct scratch *scratch, const struct v8
 		name_code(scratch, layout, state->regs[FUNCTION_REGISTER]);
 		return go_by_pushed(state);
 	case PHASE_LEFT:
+		name_code(scratch, layout, find_left_function(state));
+		return go_by_return_address(state);
+	case PHASE_DROPPED:
 		return go_by_return_address(state);
 	default:
 		return v8_step_by_frame(phase, false);

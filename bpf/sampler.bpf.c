@@ -115,6 +115,7 @@ static __always_inline __u32 read_user_stack(struct bpf_perf_event_data *ctx,
 	scratch->event.lacks_mapping_table = false;
 	scratch->event.lacks_file = false;
 	scratch->unwind.asks = false;
+	scratch->unwind.is_young = bpf_ktime_get_boot_ns() - scratch->event.start_ns < YOUNG_NS;
 	scratch->unwind.pid = scratch->event.pid;
 	scratch->unwind.is_exiting = flags & PF_EXITING;
 	if (flags & PF_KTHREAD)
@@ -131,23 +132,17 @@ static __always_inline __u32 read_user_stack(struct bpf_perf_event_data *ctx,
 	return result;
 }
 
-/* Returns whether the stack may have frames of a runtime. The state of the unwinder is that of this
- * stack if it has frames. */
-static __always_inline bool may_have_runtime(const struct scratch *scratch)
+/* Returns whether the agent should look at a runtime now: a young process may end before the agent
+ * polls again. What names frames of Python was copied, so only a Python that cannot be read by what
+ * is known of its file is worth a look. The state of the unwinder is that of this stack if it has
+ * frames. */
+static __always_inline bool must_be_read_soon(const struct scratch *scratch)
 {
 	const struct unwind_state *state = &scratch->unwind;
 
-	return scratch->event.nr_user > 0 &&
-	       (state->python != PYTHON_NOT_MET || state->descriptors[RUNTIME_HOTSPOT] != 0 ||
+	return state->is_young && scratch->event.nr_user > 0 &&
+	       (state->python == PYTHON_UNREADABLE || state->descriptors[RUNTIME_HOTSPOT] != 0 ||
 		state->descriptors[RUNTIME_V8] != 0);
-}
-
-/* Returns whether the agent should name frames of a runtime now: a young process may end before the
- * agent polls again. */
-static __always_inline bool must_be_named_soon(const struct scratch *scratch)
-{
-	return may_have_runtime(scratch) &&
-	       bpf_ktime_get_boot_ns() - scratch->event.start_ns < YOUNG_NS;
 }
 
 /* The agent polls; only a process that it should look at now wakes it. */
@@ -196,6 +191,6 @@ int sample(struct bpf_perf_event_data *ctx)
 	result = read_user_stack(ctx, task, scratch);
 	event->unwind_result = result;
 	stat_add(STAT_UNWIND_FIRST + result);
-	send(event, scratch->unwind.asks || must_be_named_soon(scratch));
+	send(event, scratch->unwind.asks || must_be_read_soon(scratch));
 	return pass_to_perf;
 }

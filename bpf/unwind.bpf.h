@@ -37,10 +37,12 @@ struct unwind_state {
 	__u64 ip;
 	__u32 pid;
 	bool is_exiting; /* the task has no user memory any more, or none soon */
+	bool is_young; /* the process may end soon */
 	__u32 missing; /* registers (REGISTER_BIT) that are not among `regs`: never with BPF */
 
 	/* Out. */
 	bool asks; /* the agent should look at the process now */
+	__u8 nr_copies; /* of code objects */
 	bool lacks_file; /* the last frame is in a file that is not known */
 	__u32 nr_frames;
 	__u32 nr_native; /* of them, behind the last one of a runtime */

@@ -400,6 +400,7 @@ static __always_inline void begin(struct unwind_state *state)
 	state->is_call = false;
 	state->is_entered = false;
 	state->asks = false;
+	state->nr_copies = 0;
 	state->lacks_file = false;
 	state->nr_frames = 0;
 	state->nr_native = 0;

@@ -54,6 +54,13 @@ static __always_inline int go_by_pushed(struct unwind_state *state)
 	return go_by_return_address(state);
 }
 
+/* Not known: arguments may be dropped since. */
+static __always_inline __u64 find_left_function(const struct unwind_state *state)
+{
+	(void)state;
+	return 0;
+}
+
 /* Tells where in compiled code the leaf is. (Unrolled: kernels before 6.12 refuse the loops that
  * clang makes of them.) */
 static __always_inline enum v8_phase find_phase(const struct unwind_state *state)

@@ -24,6 +24,8 @@ enum { ENTRY_RBX, ENTRY_R15, ENTRY_R14, ENTRY_R13, ENTRY_R12, ENTRY_WORDS };
 	(REGISTER_BIT(CFI_RBX) | REGISTER_BIT(CFI_R12) | REGISTER_BIT(CFI_R13) |                   \
 	 REGISTER_BIT(CFI_R14) | REGISTER_BIT(CFI_R15))
 
+#define LEFT_FUNCTION 3 /* words: the caller's frame pointer, the context and the function */
+
 #define CODE_BEFORE 8 /* bytes of code that are read before the address of the leaf */
 #define CODE_BYTES 40
 
@@ -94,6 +96,25 @@ static __always_inline bool has_left(const __u8 *code)
 	return at[0] == 0x41 && at[1] == 0x5a && at[-3] == 0xc2;
 }
 
+/* Returns whether the arguments are dropped as well: push %r10; ret. */
+static __always_inline bool has_dropped(const __u8 *code)
+{
+	const __u8 *at = code + CODE_BEFORE;
+
+	return at[0] == 0xc3 && (at[-1] & 0xf8) == 0x50;
+}
+
+/* Returns the function of a frame that was taken down: the word is below the stack pointer, but
+ * nothing has overwritten it. */
+static __always_inline __u64 find_left_function(const struct unwind_state *state)
+{
+	__u64 function;
+
+	return read_word(state->regs[REG_SP] - LEFT_FUNCTION * sizeof(function), &function)
+		       ? function
+		       : 0;
+}
+
 /* Tells where in compiled code the leaf is. */
 static __always_inline enum v8_phase find_phase(const struct unwind_state *state)
 {
@@ -103,7 +124,7 @@ static __always_inline enum v8_phase find_phase(const struct unwind_state *state
 	    bpf_probe_read_user(code, sizeof(code), (const void *)(state->ip - CODE_BEFORE)) < 0)
 		return PHASE_FRAME;
 	if (has_left(code))
-		return PHASE_LEFT;
+		return has_dropped(code) ? PHASE_DROPPED : PHASE_LEFT;
 	if (makes_frame(code + CODE_BEFORE - 1))
 		return PHASE_PUSHED;
 	if (is_before_frame(code))

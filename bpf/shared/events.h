@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The contract between kernel and agent: what lies in the ring buffer.
  *
- * A record is a struct sample_event cut behind its last frame:
+ * A record that begins with 0 is a copy (code_copy.h). All others are a struct sample_event cut
+ * behind its last frame:
  *
  *	┌────────┬──────────────────────────┬──────────────────────────┐
  *	│ header │ kernel frames, leaf first │ user frames, leaf first  │

@@ -57,13 +57,19 @@ struct cpython_layout {
 		__u16 interpreters;
 	};
 	__u16 thread_id; /* PyThreadState.thread_id, which pthread_self() returned */
-	__u16 code; /* PyFrameObject.f_code, _PyInterpreterFrame.f_executable */
-	__u16 previous;
-	__u16 instr; /* f_lasti, prev_instr, instr_ptr */
-	__u16 owner; /* or is_entry */
+	__u8 code; /* PyFrameObject.f_code, _PyInterpreterFrame.f_executable */
+	__u8 previous;
+	__u8 instr; /* f_lasti, prev_instr, instr_ptr */
+	__u8 owner; /* or is_entry */
+	/* The parts of a code object that are copied (code_copy.h), as offsets in it; 0: code
+	 * objects of this version are not copied. */
+	__u8 filename; /* PyCodeObject.co_filename */
+	__u8 name; /* co_qualname; up to 3.10, co_name */
+	__u8 lines; /* co_linetable, co_lnotab */
+	__u8 bytes_size; /* PyBytesObject.ob_size */
 	__u16 check; /* PyCodeObject.co_firstlineno: RUNTIME_CHECK_WORDS from here make the check */
 	__u16 bytecode; /* PyCodeObject.co_code_adaptive */
-	/* The part of a frame that is read at once, with the four fields above; at most 120. */
+	/* The part of a frame that is read at once, from `code` to `owner`; at most 120. */
 	__u8 frame_bytes;
 	/* PyThreadState.interp, from which PyInterpreterState.runtime leads to _PyRuntime; 0: this
 	 * version has no such field, and the process's words say where _PyRuntime is. */

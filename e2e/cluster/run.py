@@ -11,54 +11,22 @@ import signal
 import sys
 import time
 
+import agent_scene
 import compare
 import conduct
 import manifests
 import node as nodes
 import settings
 import sink as sinks
-import truth as truths
 
 # pylint: disable=wrong-import-order
 import host
 
-FREQUENCY_HZ = 99
-EXPORT_SECONDS = 2
 # A container's ID is in its pod's status by then.
 STATUS_SECONDS = 4
 # The first run builds Kubernetes, which has its own limits.
 RUN_SECONDS = 420
 DEBUG_TARGET = "multi"
-
-
-def write_token(node, account):
-    path = f"{node.directory}/token-{account}"
-    with open(path, "w", encoding="ascii") as file:
-        file.write(node.token(account))
-    return path
-
-
-class Scene:
-    """A node, an agent beside it, and where its profiles go."""
-
-    def __init__(self, node, binary):
-        self.node, self.binary = node, binary
-        self.namespace = manifests.namespace_of(node)
-        self.sink = sinks.Sink(node)
-        self.truth = truths.Truth(node)
-        self.agent = None
-
-    def start(self):
-        self.sink.start()
-        self.truth.start()
-        self.agent = self.start_agent("agent", settings.READER, self.sink.endpoint)
-        host.wait_until("the agent's first profile arrives", self.sink.samples)
-
-    def start_agent(self, name, account, endpoint):
-        token = write_token(self.node, account)
-        command = [self.binary, "agent", "--otlp-endpoint", endpoint, "--frequency",
-                   str(FREQUENCY_HZ), "--export-interval", f"{EXPORT_SECONDS}s"]
-        return self.node.start_in_node(name, command + self.node.agent_options(token))
 
 
 def run_workloads(scene):
@@ -90,13 +58,13 @@ def add_debug_container(node, namespace):
 def restart_kubelet(scene):
     """Names stay while it is away and while it does not yet know its pods again."""
     node = scene.node
-    time.sleep(2 * EXPORT_SECONDS)
+    time.sleep(2 * agent_scene.EXPORT_SECONDS)
     node.stop_kubelet()
-    time.sleep(2 * EXPORT_SECONDS)
+    time.sleep(2 * agent_scene.EXPORT_SECONDS)
     node.start_kubelet()
     node.apply(manifests.late_pod(scene.namespace))
     node.wait_for("pod/late", scene.namespace)
-    time.sleep(2 * EXPORT_SECONDS)
+    time.sleep(2 * agent_scene.EXPORT_SECONDS)
 
 
 def wait_for_schedule(scene):
@@ -111,7 +79,7 @@ def test_attribution(scene):
     print(f"all workloads ran after {time.monotonic() - begin:.1f} s", flush=True)
     restart_kubelet(scene)
     wait_for_schedule(scene)
-    time.sleep(2 * EXPORT_SECONDS)
+    time.sleep(2 * agent_scene.EXPORT_SECONDS)
     status = scene.agent.finish(20, signal.SIGTERM)
     scene.sink.stop()
     time.sleep(STATUS_SECONDS)
@@ -139,7 +107,7 @@ def run_tests(args):
     with nodes.Node(args.kubernetes, args.keep) as node:
         print(f"ready after {time.monotonic() - begin:.1f} s: {node.node_name}, Kubernetes "
               f"{args.kubernetes}", flush=True)
-        scene = Scene(node, os.path.abspath(args.binary))
+        scene = agent_scene.Scene(node, os.path.abspath(args.binary))
         scene.start()
         problems = test_attribution(scene) + test_forbidden(scene)
         if problems:

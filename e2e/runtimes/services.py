@@ -35,6 +35,8 @@ import schema
 HZ = 199
 CPU_SECONDS = 4
 MIN_SHARE = 50      # per cent of the service's samples, in one of its handlers
+MAX_LOST = 1        # per cent of the samples, without their root
+NOT_YET = ("[unwind table not loaded yet]", "[process not known yet]")
 NR_CLIENTS = 2
 PATHS = ("/items", "/search/7", "/buy/500")
 DJANGO = "django==4.2.16"
@@ -142,6 +144,11 @@ def record(binary, name, service, directory):
     return recordings.read(f"{directory}/{name}.pb.gz", schema.pprof().Profile)
 
 
+def is_lost(sample):
+    """Its stack ends before its root, and not because the recording has just begun."""
+    return sample.locations and not sample.locations[-1].file and sample.locations[-1].lines[-1].name not in NOT_YET
+
+
 def check_service(binary, name, directory):
     service = SERVICES[name]
     samples = record(binary, name, service, directory)
@@ -151,6 +158,9 @@ def check_service(binary, name, directory):
     print(f"{name}: {inside} of {total} samples are in its handlers: {sorted(word for word, _ in seen)}", flush=True)
     faults = [f"{name}: no frame with a line is in {function}" for function in service.functions
               if not any(has_line and same_function(function, found) for found, has_line in seen)]
+    lost = sum(sample.count for sample in samples if is_lost(sample))
+    if lost * 100 > MAX_LOST * total:
+        faults.append(f"{name}: {lost} of {total} samples have lost their root")
     function, min_share = service.busy
     busy = sum(sample.count for sample in samples if any(same_function(function, line.name)
                                                          for line in service.lines_of(sample)[:1]))

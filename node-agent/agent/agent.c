@@ -225,9 +225,16 @@ static void check_debuginfod_cache(const struct options *options)
 			 strbuf_str(&refusal));
 }
 
+/* A command without timers takes one sample of each thing. */
+static uint64_t period_of(const struct options *options)
+{
+	return options->frequency_hz > 0 ? NSEC_PER_SEC / options->frequency_hz : NSEC_PER_SEC;
+}
+
 static int start_pipeline(struct agent *agent, struct strbuf *reterr_msg)
 {
-	bool is_recording = agent->options->input.command == COMMAND_RECORD;
+	enum command_id command = agent->options->input.command;
+	bool is_continuous = command == COMMAND_AGENT;
 	char host_name[HOST_NAME_SIZE];
 
 	(void)reterr_msg;
@@ -245,11 +252,11 @@ static int start_pipeline(struct agent *agent, struct strbuf *reterr_msg)
 		.symbol_memory_max = agent->options->symbol_memory_max,
 		.pool = &agent->pool,
 		.names_wait_ns = NAMES_WAIT_NS,
-		.slow_names_wait_ns = is_recording ? 0 : SLOW_NAMES_WAIT_NS,
-		.last_names_wait_ns = is_recording ? RECORD_NAMES_WAIT_NS : 0,
+		.slow_names_wait_ns = is_continuous ? SLOW_NAMES_WAIT_NS : 0,
+		.last_names_wait_ns = is_continuous ? 0 : RECORD_NAMES_WAIT_NS,
 		.wants_lines = agent->options->inlines,
 		.cache_dir = agent->options->unwind_cache_dir,
-		.lines_permille = is_recording ? 0 : LINES_PERMILLE,
+		.lines_permille = is_continuous ? LINES_PERMILLE : 0,
 		.demangle = demangle_styles[agent->options->demangle],
 		.debug_dir = agent->options->debug_dir,
 		.debuginfod = debuginfod.urls ? &debuginfod : NULL,
@@ -258,7 +265,7 @@ static int start_pipeline(struct agent *agent, struct strbuf *reterr_msg)
 		.tables = agent->tables,
 		.source = agent->source,
 		.selection = agent->selection,
-		.period_ns = NSEC_PER_SEC / agent->options->frequency_hz,
+		.period_ns = period_of(agent->options),
 		.keeps_times = options_want_times(agent->options),
 		.identity = { .cgroup_fs = agent->cgroup_fs,
 			      .pods = agent->pods,
@@ -425,12 +432,75 @@ static void on_sample(const struct sample_event *sample, void *data)
 		pipeline_add_sample(agent->pipeline, sample);
 }
 
+static void take_copy(const struct code_copy *copy, void *data)
+{
+	const struct agent *agent = data;
+
+	pipeline_add_copy(agent->pipeline, copy);
+}
+
+static void ignore_time(uint64_t time_ns, void *data)
+{
+	(void)time_ns, (void)data;
+}
+
 static void poll_source(struct agent *agent)
 {
-	const struct sample_consumer consumer = { catch_up, meet_process, on_sample, agent };
+	const struct sample_consumer consumer = {
+		.catch_up = catch_up,
+		.meet_process = meet_process,
+		.handle = on_sample,
+		.take_copy = take_copy,
+		.data = agent,
+	};
 
 	sample_source_poll_cgroups(agent->source, on_cgroup, agent);
 	sample_source_poll(agent->source, &consumer);
+}
+
+struct sample_source *agent_source(struct agent *agent)
+{
+	return agent->source;
+}
+
+void agent_poll_samples(struct agent *agent,
+			void (*handle)(const struct sample_event *sample, void *data), void *data)
+{
+	const struct sample_consumer consumer = {
+		.catch_up = ignore_time,
+		.handle = handle,
+		.data = data,
+	};
+
+	sample_source_poll_cgroups(agent->source, on_cgroup, agent);
+	sample_source_poll(agent->source, &consumer);
+}
+
+void agent_learn_sample(struct agent *agent, const struct sample_event *sample)
+{
+	pipeline_learn_process(agent->pipeline, sample);
+}
+
+void agent_add_sample(struct agent *agent, const struct sample_event *sample)
+{
+	pipeline_add_sample(agent->pipeline, sample);
+}
+
+void agent_wait_learned(struct agent *agent, uint64_t deadline_ns)
+{
+	uint64_t now = clock_mono_ns(), next_ns;
+
+	do {
+		pipeline_tick(agent->pipeline, now);
+		(void)table_slots_wait_idle(agent->tables->slots, deadline_ns);
+		now = clock_mono_ns();
+		next_ns = pipeline_next_tick_ns(agent->pipeline, now);
+		if (next_ns == UINT64_MAX)
+			break;
+		(void)sample_source_wait(agent->source, min_u64(next_ns, deadline_ns));
+		now = clock_mono_ns();
+	} while (now < deadline_ns);
+	pipeline_tick(agent->pipeline, now);
 }
 
 static void handle_pending(struct agent *agent)

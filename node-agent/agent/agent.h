@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "capture/capture_stats.h"
+#include "capture/sample_source.h"
 #include "capture/sideband/sideband.h"
 #include "config/options.h"
 #include "k8s/pod_watch.h"
@@ -66,6 +67,19 @@ uint32_t agent_nr_cpus(const struct agent *agent);
 
 /* Adds a process to the target (and, with options->command, all its children). */
 int agent_add_pid(struct agent *agent, uint32_t pid) must_check;
+
+/* For commands that choose among samples. The source, borrowed; agent_start() is not called.
+ *
+ * agent_poll_samples() hands all waiting samples to `handle`, which may pass them on:
+ * agent_learn_sample() has what their stacks need for unwinding and naming read,
+ * agent_add_sample() puts them into a profile. agent_wait_learned() waits until all of that is
+ * read, at most until `deadline_ns` (CLOCK_MONOTONIC). */
+struct sample_source *agent_source(struct agent *agent);
+void agent_poll_samples(struct agent *agent,
+			void (*handle)(const struct sample_event *sample, void *data), void *data);
+void agent_learn_sample(struct agent *agent, const struct sample_event *sample);
+void agent_add_sample(struct agent *agent, const struct sample_event *sample);
+void agent_wait_learned(struct agent *agent, uint64_t deadline_ns);
 
 /* Sleeps for AGENT_POLL_NS, but not past `deadline_ns`, and less when a signal arrives or a
  * process is sampled that must be bound now. Then handles all samples. */

@@ -2,6 +2,7 @@
 #ifndef CAPTURE_SAMPLE_CONSUMER_H
 #define CAPTURE_SAMPLE_CONSUMER_H
 
+#include "bpf/shared/code_copy.h"
 #include "bpf/shared/events.h"
 
 #include <stdint.h>
@@ -22,6 +23,10 @@ struct sample_consumer {
 
 	/* A finished sample; valid during the call. */
 	void (*handle)(const struct sample_event *event, void *data);
+
+	/* A copy of a code object, before the first sample that needs it; valid during the call.
+	 * It is whole: `nr_line_bytes` are there. NULL: copies are not wanted. */
+	void (*take_copy)(const struct code_copy *copy, void *data);
 
 	void *data;
 };

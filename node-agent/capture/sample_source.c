@@ -96,6 +96,17 @@ int sample_source_add_pid(struct sample_source *source, uint32_t pid)
 	return source->ops->add_pid(source, pid);
 }
 
+int sample_source_open_thread(struct sample_source *source, uint32_t tid, void **ret_thread)
+{
+	return source->ops->open_thread ? source->ops->open_thread(source, tid, ret_thread)
+					: -EOPNOTSUPP;
+}
+
+void sample_source_close_thread(struct sample_source *source, void *thread)
+{
+	source->ops->close_thread(thread);
+}
+
 int sample_source_cpu_refusal(const struct sample_source *source)
 {
 	return cpu_timers_refusal(source->timers);

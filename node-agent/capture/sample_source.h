@@ -86,6 +86,13 @@ uint32_t sample_source_nr_cpus(const struct sample_source *source);
  * is none. */
 int sample_source_cpu_refusal(const struct sample_source *source);
 
+/* From now on, a thread is sampled whenever it stops running, besides what the timers do; until
+ * sample_source_close_thread(). Errors: -EOPNOTSUPP the backend cannot do that, -ESRCH, what
+ * perf_event_open(2) says. */
+int sample_source_open_thread(struct sample_source *source, uint32_t tid, void **ret_thread)
+	must_check;
+void sample_source_close_thread(struct sample_source *source, void *thread);
+
 /* Adds a target while the source runs. Errors: -ENOSPC, and those of bpf(2). */
 int sample_source_add_pid(struct sample_source *source, uint32_t pid) must_check;
 

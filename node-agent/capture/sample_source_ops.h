@@ -31,6 +31,9 @@ struct sample_source_ops {
 	/* An epoll(7) descriptor: see sample_source_wait(). */
 	int (*get_wake_fd)(const struct sample_source *source);
 	int (*add_pid)(struct sample_source *source, uint32_t pid);
+	/* This and the next: NULL where single threads cannot be sampled. */
+	int (*open_thread)(struct sample_source *source, uint32_t tid, void **ret_thread);
+	void (*close_thread)(void *thread);
 	void (*get_stats)(const struct sample_source *source, struct capture_stats *stats);
 };
 

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/minmax.h"
 #include "pipeline/binder.h"
 #include "pipeline/locate.h"
 #include "pipeline/sampled_process.h"
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 
 #define SWEEP_INTERVAL_NS NSEC_PER_SEC
+#define CLOCK_DRIFT_NS (10 * NSEC_PER_MSEC)
 
 /* JIT compilers' names may take 1/JIT_SHARE of the memory for all names. */
 #define JIT_SHARE 4
@@ -35,6 +37,7 @@ struct pipeline {
 	struct identity *identity; /* shared */
 	struct cgroup_filter filter; /* the reader's */
 	struct window *window; /* being filled; NULL before the first sample */
+	uint64_t last_end_ns; /* of the last window; 0: there was none */
 	uint64_t next_sweep_ns; /* of the process table */
 	uint64_t started_ns;
 	struct kernel_symbols *kernel; /* the symbolizer's */
@@ -179,7 +182,25 @@ static void close_window(struct pipeline *pipeline)
 	if (!window)
 		return;
 	pipeline->nr_windows++;
+	pipeline->last_end_ns = window->end_ns;
 	symbolizer_thread_push(pipeline->symbolizer, window);
+}
+
+/* Windows lie in seconds of Unix time. One begins with its second, or behind the window before it;
+ * the first one begins with its first sample. */
+static int open_window(struct pipeline *pipeline, uint64_t time_ns)
+{
+	uint64_t unix_ns = clock_mono_to_real_ns(time_ns), last_end_ns = pipeline->last_end_ns;
+	uint64_t in_second_ns = min_u64(unix_ns % WINDOW_NS, time_ns);
+	uint64_t start_ns = max_u64(time_ns - in_second_ns, last_end_ns);
+
+	if (last_end_ns == 0)
+		start_ns = time_ns;
+	uint64_t start_unix_ns = unix_ns - (time_ns - start_ns);
+	/* While the clock is adjusted, a window may end a little before its second. */
+	if (start_ns == last_end_ns && start_unix_ns % WINDOW_NS > WINDOW_NS - CLOCK_DRIFT_NS)
+		start_unix_ns += WINDOW_NS - start_unix_ns % WINDOW_NS;
+	return window_new(start_ns, start_unix_ns, &pipeline->window);
 }
 
 /* Returns the window of a sample. A sample that is a little late goes into the present one. */
@@ -187,7 +208,7 @@ static struct window *window_at(struct pipeline *pipeline, uint64_t time_ns)
 {
 	if (pipeline->window && time_ns >= pipeline->window->end_ns)
 		close_window(pipeline);
-	if (!pipeline->window && window_new(time_ns, &pipeline->window) < 0)
+	if (!pipeline->window && open_window(pipeline, time_ns) < 0)
 		return NULL;
 	return pipeline->window;
 }
@@ -229,11 +250,19 @@ void pipeline_add_sample(struct pipeline *pipeline, const struct sample_event *e
 
 	pipeline->nr_samples++;
 	binder_check_sample(&pipeline->binder, event);
-	if (window && add_to_window(pipeline, window, event) == 0)
+	if (window && add_to_window(pipeline, window, event) == 0) {
+		window_count_time(window, event->time_ns);
 		window->nr_samples++;
-	else
+	} else {
 		pipeline->nr_samples_lost++;
+	}
 	binder_see_sample(&pipeline->binder, event);
+}
+
+void pipeline_add_copy(struct pipeline *pipeline, const struct code_copy *copy)
+{
+	if (pipeline->runtimes)
+		runtimes_add_copy(pipeline->runtimes, copy, clock_mono_ns());
 }
 
 void pipeline_learn_process(struct pipeline *pipeline, const struct sample_event *event)
@@ -287,6 +316,8 @@ void pipeline_select(struct pipeline *pipeline, const struct selection *selectio
 void pipeline_tick(struct pipeline *pipeline, uint64_t now_ns)
 {
 	binder_flush(&pipeline->binder, now_ns);
+	if (pipeline->runtimes)
+		runtimes_flush(pipeline->runtimes);
 	cgroup_filter_update(&pipeline->filter);
 	if (cgroup_filter_is_waiting(&pipeline->filter, now_ns))
 		identity_ask_for_undecided(pipeline->identity);

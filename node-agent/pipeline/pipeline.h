@@ -84,6 +84,8 @@ void pipeline_lose_events(struct pipeline *pipeline,
 			  uint64_t time_ns); /* some before this are missing */
 void pipeline_add_event(struct pipeline *pipeline, const struct proc_event *event);
 void pipeline_add_sample(struct pipeline *pipeline, const struct sample_event *sample);
+/* Keeps a copy of a code object for samples that come after it. */
+void pipeline_add_copy(struct pipeline *pipeline, const struct code_copy *copy);
 /* Learns of a busy process from a sample that is not put into a profile. */
 void pipeline_learn_process(struct pipeline *pipeline, const struct sample_event *sample);
 /* The unwinder does not know this process, or not the code that a stack led to, which is the last

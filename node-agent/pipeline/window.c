@@ -8,14 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-int window_new(uint64_t start_ns, struct window **ret_window)
+int window_new(uint64_t start_ns, uint64_t start_unix_ns, struct window **ret_window)
 {
 	_cleanup_(window_freep) struct window *window = calloc(1, sizeof(*window));
 
 	if (!window)
 		return -ENOMEM;
 	window->start_ns = start_ns;
-	window->end_ns = start_ns + WINDOW_NS;
+	window->end_ns = start_ns + WINDOW_NS - start_unix_ns % WINDOW_NS;
+	window->start_unix_ns = start_unix_ns;
 	uint64_t mono_ns = clock_mono_ns(); /* first: the other one is not behind it then */
 	window->suspended_ns = clock_read_ns(CLOCK_BOOTTIME) - mono_ns;
 	int r = builder_new(WINDOW_MAX_BYTES, &window->builder);
@@ -132,6 +133,13 @@ void window_keep_location(struct window *window, const struct window_place *plac
 			  uint32_t location)
 {
 	window->located[located_at(place)] = (struct window_located){ *place, location };
+}
+
+void window_count_time(struct window *window, uint64_t time_ns)
+{
+	uint64_t after_ns = time_ns > window->start_ns ? time_ns - window->start_ns : 0;
+
+	slots_add(builder_slots(window->builder), window->start_unix_ns + after_ns, 1);
 }
 
 void window_forget_locations(struct window *window)

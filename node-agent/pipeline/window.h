@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One second of samples on its way from the reader to the symbolizer: a profile under construction,
- * and beside it what is needed to finish it: which code each mapping is, and which cgroups
- * occur. */
+/* A second of Unix time, or a part of it: its samples on their way from the reader to the
+ * symbolizer. It is a profile under construction, and beside it what is needed to finish it: which
+ * code each mapping is, and which cgroups occur. */
 #ifndef PIPELINE_WINDOW_H
 #define PIPELINE_WINDOW_H
 
@@ -64,6 +64,7 @@ struct window {
 	struct builder *builder; /* owned until sealed */
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
 	uint64_t end_ns;
+	uint64_t start_unix_ns;
 	uint64_t suspended_ns; /* time that the machine was suspended between boot and the start */
 	struct window_mapping *mappings; /* owned */
 	size_t nr_mappings, cap_mappings;
@@ -76,8 +77,8 @@ struct window {
 	struct window_located located[WINDOW_NR_LOCATED]; /* by a hash of the place */
 };
 
-/* Errors: -ENOMEM. */
-int window_new(uint64_t start_ns, struct window **ret_window) must_check;
+/* A window ends with the second of Unix time in which it begins. Errors: -ENOMEM. */
+int window_new(uint64_t start_ns, uint64_t start_unix_ns, struct window **ret_window) must_check;
 void window_free(struct window *window);
 DEFINE_FREEP(struct window, window_free)
 
@@ -99,6 +100,9 @@ bool window_find_location(const struct window *window, const struct window_place
 			  uint32_t *ret_location);
 void window_keep_location(struct window *window, const struct window_place *place,
 			  uint32_t location);
+
+/* Counts a sample by its time. One that is a little late counts as one of the window's start. */
+void window_count_time(struct window *window, uint64_t time_ns);
 
 /* Forgets all kept locations, so that each is searched for again. */
 void window_forget_locations(struct window *window);

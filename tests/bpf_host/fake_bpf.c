@@ -44,6 +44,9 @@ static struct fake_array chain_array = { .value_bytes = sizeof(struct python_cha
 					 .nr_values = 1 };
 static struct fake_array hotspot_array = { .value_bytes = sizeof(struct hotspot_frame),
 					   .nr_values = 1 };
+static struct fake_array copy_array = { .value_bytes = sizeof(struct code_copy), .nr_values = 1 };
+static struct fake_array copied_array = { .value_bytes = sizeof(uint64_t),
+					  .nr_values = 1 << COPIED_CODE_BITS };
 static struct fake_array tables_array = { .value_bytes = sizeof(struct table_slot),
 					  .nr_values = MAX_TABLE_SLOTS };
 static struct fake_array *chunks[ARENA_MAX_CHUNKS];
@@ -57,6 +60,9 @@ static struct fake_array walks_array = { .value_bytes = sizeof(struct vma_walk),
 					 .nr_values = NR_VMA_ASKERS };
 static struct fake_file known_files[FAKE_MAX_FILES];
 static size_t nr_known_files;
+static struct code_copy copies[FAKE_MAX_COPIES];
+static size_t nr_copies;
+static uint64_t ring_bytes;
 
 static void *allocate(size_t nr, size_t bytes)
 {
@@ -107,6 +113,8 @@ void fake_bpf_reset(void)
 	array_clear(&rules_array);
 	array_clear(&chain_array);
 	array_clear(&hotspot_array);
+	array_clear(&copy_array);
+	array_clear(&copied_array);
 	array_clear(&tables_array);
 	array_clear(&walks_array);
 	nr_known_files = 0;
@@ -120,6 +128,8 @@ void fake_bpf_reset(void)
 	process_fd = -1;
 	nr_bindings = 0;
 	nr_asked = 0;
+	nr_copies = 0;
+	ring_bytes = 0;
 }
 
 static struct scratch *fake_scratch(void)
@@ -140,6 +150,11 @@ struct sample_event *fake_event(void)
 struct vma_walk *fake_walk(uint32_t asker)
 {
 	return array_value(&walks_array, asker);
+}
+
+struct python_chain *fake_chain(void)
+{
+	return array_value(&chain_array, 0);
 }
 
 void fake_add_memory(uint64_t address, const void *data, size_t len)
@@ -296,6 +311,10 @@ void *bpf_map_lookup_elem(const void *map, const void *key)
 		return array_value(&chain_array, index);
 	if (map == &hotspot_frames)
 		return array_value(&hotspot_array, index);
+	if (map == &code_copies)
+		return array_value(&copy_array, index);
+	if (map == &copied_code)
+		return array_value(&copied_array, index);
 	if (map == &tables)
 		return array_value(&tables_array, index);
 	if (map == &arena)
@@ -314,6 +333,39 @@ long bpf_map_update_elem(const void *map, const void *key, const void *value, __
 	memcpy(&binding, value, sizeof(binding));
 	nr_asked += binding == MAPPING_BINDING_ASKED;
 	return bind_process(pid, binding);
+}
+
+void fake_fill_ring(uint64_t bytes)
+{
+	ring_bytes = bytes;
+}
+
+size_t fake_nr_copies(void)
+{
+	return nr_copies;
+}
+
+const struct code_copy *fake_copy(size_t i)
+{
+	return &copies[i];
+}
+
+long bpf_ringbuf_output(const void *ring, const void *data, __u64 bytes, __u64 flags)
+{
+	if (ring != &samples || bytes > sizeof(copies[0]) || flags != BPF_RB_NO_WAKEUP)
+		abort();
+	if (nr_copies == FAKE_MAX_COPIES)
+		return -EAGAIN;
+	memset(&copies[nr_copies], 0, sizeof(copies[0]));
+	memcpy(&copies[nr_copies++], data, bytes);
+	return 0;
+}
+
+__u64 bpf_ringbuf_query(const void *ring, __u64 flags)
+{
+	if (ring != &samples)
+		abort();
+	return flags == BPF_RB_RING_SIZE ? FAKE_RING_BYTES : ring_bytes;
 }
 
 static const struct fake_region *find_region(uint64_t address)

@@ -8,6 +8,8 @@
 #ifndef TESTS_BPF_HOST_FAKE_BPF_H
 #define TESTS_BPF_HOST_FAKE_BPF_H
 
+#include "bpf/runtime.bpf.h"
+#include "bpf/shared/code_copy.h"
 #include "bpf/unwind.bpf.h"
 #include "bpf/vma.bpf.h"
 
@@ -22,6 +24,9 @@ void fake_bpf_reset(void);
 struct unwind_state *fake_state(void);
 struct sample_event *fake_event(void);
 struct vma_walk *fake_walk(uint32_t asker);
+
+/* The chain of Python frames. */
+struct python_chain *fake_chain(void);
 
 /* User memory that can be read: a copy of `data`. Regions may touch, but do not overlap. */
 void fake_add_memory(uint64_t address, const void *data, size_t len);
@@ -43,6 +48,13 @@ void fake_set_clock(uint32_t used); /* what tables are marked with */
 
 /* Sets the slot of a file, by the key that mappings have, as the agent does. */
 void fake_set_file(const struct file_key *key, uint32_t slot);
+
+/* The ring buffer for samples and copies: how full it is, and the copies that were sent. */
+#define FAKE_RING_BYTES 65536
+#define FAKE_MAX_COPIES 64
+void fake_fill_ring(uint64_t bytes);
+size_t fake_nr_copies(void);
+const struct code_copy *fake_copy(size_t i);
 
 /* Set an entry of `processes` as the agent does; read it (-1: no entry); and count how often the
  * unwinder asked. */

@@ -1,190 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames of a HotSpot JVM among native ones, with a code cache made by hand. Its blobs have eight
- * segments each. */
-#include "bpf/shared/runtime.h"
-#include "scene.h"
+/* Frames of a HotSpot JVM among native ones: compiled and interpreted methods. */
+#include "hotspot_scene.h"
 
 #include "base/err.h"
 
-#include <stdio.h>
 #include <string.h>
-
-#define CODE_CACHE 0x72000000ULL
-#define NR_BLOBS 16
-#define BLOB_BYTES 0x400ULL
-#define LOG2_SEGMENT 7
-#define SEGMENTS (BLOB_BYTES >> LOG2_SEGMENT)
-#define HEAP_BLOCK 8
-#define CODE_OFFSET 0xf8 /* of the code in a blob */
-#define BLOB(i) (CODE_CACHE + BLOB_BYTES * (i) + HEAP_BLOCK)
-#define CODE(i) (BLOB(i) + CODE_OFFSET)
-
-#define SEGMENT_MAP 0x73000000ULL
-#define NAMES 0x74000000ULL
-#define NAME_BYTES 64ULL
-#define METHOD 0x75000000ULL
-#define CONST_METHOD 0x75001000ULL
-#define THREAD 0x76000000ULL
-
-#define NMETHOD 0 /* blobs */
-#define INTERPRETER 1
-#define STUBS 2
-#define CONTINUATION_STUBS 3
-#define RUNTIME_STUB 4
-
-#define COMPILE_ID 0x30007
-#define FRAME_WORDS 4 /* of the nmethod */
-#define FRAME_COMPLETE 0x20
-#define CALL_STUB (CODE(STUBS) + 0x30)
-#define BYTECODES 10
-#define FP_WORD 12 /* of the stack, to which frame pointers of tests point */
-
-#define COMPILED(i, id, offset) RUNTIME_TAG(RUNTIME_FRAME_JVM_COMPILED, id, offset), BLOB(i)
-#define IN_NMETHOD(offset) COMPILED(NMETHOD, COMPILE_ID, offset)
-#define INTERPRETED(bci)                                                                           \
-	RUNTIME_TAG(RUNTIME_FRAME_JVM_INTERPRETED, runtime_check(CONST_METHOD), bci), METHOD
-#define MARK(mark) RUNTIME_TAG(RUNTIME_FRAME_MARK, 0, RUNTIME_MARK_##mark)
-
-/* As in JDK 25. */
-static const struct hotspot_layout layout_25 = {
-	.kind = RUNTIME_HOTSPOT,
-	.log2_segment = LOG2_SEGMENT,
-	.frame_complete_bytes = 2,
-	.bcp = 8,
-	.heap_block = HEAP_BLOCK,
-	.name = 8,
-	.code = 36,
-	.frame_size = 44,
-	.frame_complete = 54,
-	.compile_id = 212,
-	.deopt = 176,
-	.orig_pc = 208,
-	.const_method = 8,
-	.const_method_bytes = 56,
-	.code_size = 34,
-	.continuation = 1560,
-	.continuation_bytes = 64,
-};
-
-struct jvm {
-	struct hotspot_layout layout;
-	uint8_t code_cache[NR_BLOBS * BLOB_BYTES];
-	uint8_t segment_map[NR_BLOBS * SEGMENTS];
-	uint64_t stack[32];
-};
-
-static struct jvm jvm;
-
-static void set_u32(uint32_t blob, uint32_t offset, uint32_t value)
-{
-	memcpy(jvm.code_cache + blob * BLOB_BYTES + HEAP_BLOCK + offset, &value, sizeof(value));
-}
-
-static void set_code(uint32_t blob, uint64_t offset, const void *bytes, size_t len)
-{
-	memcpy(jvm.code_cache + blob * BLOB_BYTES + HEAP_BLOCK + CODE_OFFSET + offset, bytes, len);
-}
-
-static void make_blob(uint32_t blob, const char *name, uint32_t frame_words)
-{
-	uint64_t address = NAMES + blob * NAME_BYTES;
-	char bytes[NAME_BYTES] = { 0 };
-
-	snprintf(bytes, sizeof(bytes), "%s", name);
-	fake_add_memory(address, bytes, sizeof(bytes));
-	memcpy(jvm.code_cache + blob * BLOB_BYTES + HEAP_BLOCK + layout_25.name, &address,
-	       sizeof(address));
-	set_u32(blob, layout_25.code, CODE_OFFSET);
-	set_u32(blob, layout_25.frame_size, frame_words);
-	set_u32(blob, layout_25.frame_complete - 2, FRAME_COMPLETE << 16);
-}
-
-static void make_method(void)
-{
-	uint8_t bytes[64] = { 0 };
-	const uint64_t const_method = CONST_METHOD;
-
-	memcpy(bytes + layout_25.const_method, &const_method, sizeof(const_method));
-	fake_add_memory(METHOD, bytes, sizeof(bytes));
-	memset(bytes, 0, sizeof(bytes));
-	bytes[layout_25.code_size] = BYTECODES;
-	fake_add_memory(CONST_METHOD, bytes, sizeof(bytes));
-}
-
-static void begin(void)
-{
-	scene_begin();
-	memset(&jvm, 0, sizeof(jvm));
-	jvm.layout = layout_25;
-	for (uint32_t i = 0; i < sizeof(jvm.segment_map); i++)
-		jvm.segment_map[i] = i % SEGMENTS;
-	make_blob(NMETHOD, "nmethod", FRAME_WORDS);
-	make_blob(INTERPRETER, "Interpreter", 0);
-	make_blob(STUBS, "StubRoutines (initialstubs)", 0);
-	make_blob(CONTINUATION_STUBS, "StubRoutines (continuationstubs)", 0);
-	make_blob(RUNTIME_STUB, "new_instance Runtime1 stub", FRAME_WORDS);
-	set_u32(NMETHOD, layout_25.compile_id, COMPILE_ID);
-	make_method();
-	for (unsigned int i = 10; i < 20; i++)
-		scene_set_rule(i, scene_rule(CFA_END, 0, 0));
-}
-
-/* Writes the table, which has the file's code and the JVM's descriptor. */
-static void put_table(void)
-{
-	struct mapping_table head = { .id = SCENE_LIST_ID,
-				      .nr_ranges = 2,
-				      .ranges_offset = 64,
-				      .runtimes_offset = 128,
-				      .nr_runtimes = 1 };
-	const struct mapping_range ranges[] = {
-		{ .bias = SCENE_CODE - SCENE_FILE_OFFSET, .slot = SCENE_SLOT }, { .is_hole = 1 }
-	};
-	const uint64_t starts[] = { SCENE_CODE, SCENE_CODE_END };
-	struct runtime_descriptor descriptor = { 0 };
-	uint8_t table[128 + sizeof(descriptor)] = { 0 };
-
-	descriptor.process.kind = RUNTIME_HOTSPOT;
-	descriptor.process.words[HOTSPOT_WORD_CALL_STUB] = CALL_STUB;
-	descriptor.process.code[1] = (struct runtime_code){
-		.start = CODE_CACHE, .end = CODE_CACHE + sizeof(jvm.code_cache), .data = SEGMENT_MAP
-	};
-	descriptor.layout.hotspot = jvm.layout;
-	memcpy(table, &head, sizeof(head));
-	memcpy(table + MAPPING_TABLE_STARTS, starts, sizeof(starts));
-	memcpy(table + head.ranges_offset, ranges, sizeof(ranges));
-	memcpy(table + head.runtimes_offset, &descriptor, sizeof(descriptor));
-	fake_put(SCENE_LIST, table, sizeof(table));
-}
-
-static void put_memory(void)
-{
-	fake_add_memory(CODE_CACHE, jvm.code_cache, sizeof(jvm.code_cache));
-	fake_add_memory(SEGMENT_MAP, jvm.segment_map, sizeof(jvm.segment_map));
-	scene_set_stack(jvm.stack, array_len(jvm.stack));
-	put_table();
-}
-
-#define assert_java(result, ...)                                                                   \
-	do {                                                                                       \
-		put_memory();                                                                      \
-		assert_unwinds(result, __VA_ARGS__);                                               \
-	} while (0)
-
-static void set_leaf(uint64_t address)
-{
-	fake_state()->ip = address;
-	fake_state()->regs[CFI_RBP] = STACK_WORD(FP_WORD);
-}
 
 static void a_compiled_frame_has_a_fixed_size(void **state)
 {
 	(void)state;
-	begin();
+	hotspot_scene_begin();
 	jvm.stack[0] = CODE(NMETHOD) + 0x40;
 	jvm.stack[FRAME_WORDS] = IN_ROOT;
 	assert_java(UNWIND_COMPLETE, IN_FUNCTION(1), IN_NMETHOD(0x3f), IN_ROOT);
-	begin();
+	hotspot_scene_begin();
 	jvm.stack[0] = CODE(RUNTIME_STUB) + 0x40;
 	jvm.stack[FRAME_WORDS] = IN_ROOT;
 	assert_java(UNWIND_COMPLETE, IN_FUNCTION(1), COMPILED(RUNTIME_STUB, 0, 0x3f), IN_ROOT);
@@ -195,7 +24,7 @@ static void blobs_told_by_pointers_are_those_of_older_versions(void **state)
 	const uint64_t code = CODE(NMETHOD);
 	(void)state;
 
-	begin();
+	hotspot_scene_begin();
 	jvm.layout.is_code_pointer = true;
 	jvm.layout.code = 64;
 	jvm.layout.frame_complete_bytes = 4;
@@ -257,10 +86,11 @@ static void the_code_at_the_leaf_tells_how_much_of_a_frame_is_there(void **state
 	for (size_t i = 0; i < array_len(phases); i++) {
 		const struct phase *phase = &phases[i];
 
-		begin();
-		set_code(NMETHOD, phase->offset - 8ULL, phase->before, sizeof(phase->before));
-		set_code(NMETHOD, phase->offset, phase->at, sizeof(phase->at));
-		set_leaf(CODE(NMETHOD) + phase->offset);
+		hotspot_scene_begin();
+		hotspot_scene_set_code(NMETHOD, phase->offset - 8ULL, phase->before,
+				       sizeof(phase->before));
+		hotspot_scene_set_code(NMETHOD, phase->offset, phase->at, sizeof(phase->at));
+		hotspot_scene_set_leaf(CODE(NMETHOD) + phase->offset);
 		for (uint32_t word = 0; word < FRAME_WORDS; word++)
 			jvm.stack[word] = IN_FUNCTION(10 + word);
 		assert_java(UNWIND_COMPLETE, IN_NMETHOD(phase->offset),
@@ -269,13 +99,49 @@ static void the_code_at_the_leaf_tells_how_much_of_a_frame_is_there(void **state
 }
 
 /* Native methods of method handles never have a frame. */
+/* As intrinsics of strings do it. What is not in a code cache is no return address. */
+static void registers_that_compiled_code_pushed_are_skipped(void **state)
+{
+	static const unsigned int pushed[] = { 0, 1, 4, 11 };
+	(void)state;
+
+	for (size_t i = 0; i < array_len(pushed); i++) {
+		unsigned int word = FRAME_WORDS - 1 + pushed[i];
+
+		hotspot_scene_begin();
+		hotspot_scene_set_leaf(CODE(NMETHOD) + 0x80);
+		jvm.stack[word] = CODE(RUNTIME_STUB) + 0x40;
+		jvm.stack[word + FRAME_WORDS] = IN_ROOT;
+		assert_java(UNWIND_COMPLETE, IN_NMETHOD(0x80), COMPILED(RUNTIME_STUB, 0, 0x3f),
+			    IN_ROOT);
+	}
+}
+
+/* Above the registers that were pushed may be any return address of before. */
+static void a_pushed_stack_pointer_leads_to_the_frame(void **state)
+{
+	(void)state;
+	for (unsigned int pushed = 3; pushed < 8; pushed++) {
+		unsigned int word = pushed + FRAME_WORDS - 1;
+
+		hotspot_scene_begin();
+		hotspot_scene_set_leaf(CODE(NMETHOD) + 0x80);
+		jvm.stack[word - 1] = CODE(RUNTIME_STUB) + 0x50;
+		jvm.stack[2] = STACK_WORD(pushed);
+		jvm.stack[word] = CODE(RUNTIME_STUB) + 0x40;
+		jvm.stack[word + FRAME_WORDS] = IN_ROOT;
+		assert_java(UNWIND_COMPLETE, IN_NMETHOD(0x80), COMPILED(RUNTIME_STUB, 0, 0x3f),
+			    IN_ROOT);
+	}
+}
+
 static void a_frame_that_is_never_complete_has_its_return_address_on_top(void **state)
 {
 	(void)state;
-	begin();
-	make_blob(NMETHOD + 5, "native nmethod", 0);
-	set_u32(NMETHOD + 5, layout_25.frame_complete - 2, 0xffff0000);
-	set_leaf(CODE(NMETHOD + 5) + 0x80);
+	hotspot_scene_begin();
+	hotspot_scene_make_blob(NMETHOD + 5, "native nmethod", 0);
+	hotspot_scene_set_u32(NMETHOD + 5, layout_25.frame_complete - 2, 0xffff0000);
+	hotspot_scene_set_leaf(CODE(NMETHOD + 5) + 0x80);
 	jvm.stack[0] = IN_ROOT;
 	assert_java(UNWIND_COMPLETE, COMPILED(NMETHOD + 5, 0, 0x80), IN_ROOT);
 }
@@ -283,16 +149,16 @@ static void a_frame_that_is_never_complete_has_its_return_address_on_top(void **
 static void deoptimized_code_goes_on_where_it_was(void **state)
 {
 	(void)state;
-	begin();
-	set_u32(NMETHOD, layout_25.deopt, CODE_OFFSET + 0x80);
-	set_u32(NMETHOD, layout_25.orig_pc, 8);
+	hotspot_scene_begin();
+	hotspot_scene_set_u32(NMETHOD, layout_25.deopt, CODE_OFFSET + 0x80);
+	hotspot_scene_set_u32(NMETHOD, layout_25.orig_pc, 8);
 	jvm.stack[0] = CODE(NMETHOD) + 0x80;
 	jvm.stack[2] = CODE(NMETHOD) + 0x50;
 	jvm.stack[FRAME_WORDS] = IN_ROOT;
 	assert_java(UNWIND_COMPLETE, IN_FUNCTION(1), IN_NMETHOD(0x4f), IN_ROOT);
-	begin();
-	set_u32(NMETHOD, layout_25.deopt, CODE_OFFSET + 0x80);
-	set_u32(NMETHOD, layout_25.orig_pc, 8);
+	hotspot_scene_begin();
+	hotspot_scene_set_u32(NMETHOD, layout_25.deopt, CODE_OFFSET + 0x80);
+	hotspot_scene_set_u32(NMETHOD, layout_25.orig_pc, 8);
 	jvm.stack[0] = CODE(NMETHOD) + 0x80;
 	jvm.stack[2] = 0x1234;
 	jvm.stack[FRAME_WORDS] = IN_ROOT;
@@ -312,7 +178,7 @@ static void put_interpreted(uint64_t bci, uint64_t sender_sp, uint64_t returns_t
 static void an_interpreted_frame_tells_method_and_bytecode(void **state)
 {
 	(void)state;
-	begin();
+	hotspot_scene_begin();
 	jvm.stack[0] = CODE(INTERPRETER) + 0x40;
 	fake_state()->regs[CFI_RBP] = STACK_WORD(FP_WORD);
 	put_interpreted(7, STACK_WORD(FP_WORD + 2), IN_ROOT);
@@ -323,13 +189,13 @@ static void an_interpreted_frame_tells_method_and_bytecode(void **state)
 static void the_bytecode_of_the_leaf_is_in_a_register(void **state)
 {
 	(void)state;
-	begin();
-	set_leaf(CODE(INTERPRETER) + 0x40);
+	hotspot_scene_begin();
+	hotspot_scene_set_leaf(CODE(INTERPRETER) + 0x40);
 	put_interpreted(7, STACK_WORD(FP_WORD + 2), IN_ROOT);
 	fake_state()->regs[CFI_R13] = CONST_METHOD + layout_25.const_method_bytes + 5;
 	assert_java(UNWIND_COMPLETE, INTERPRETED(5), IN_ROOT);
-	begin();
-	set_leaf(CODE(INTERPRETER) + 0x40);
+	hotspot_scene_begin();
+	hotspot_scene_set_leaf(CODE(INTERPRETER) + 0x40);
 	put_interpreted(7, STACK_WORD(FP_WORD + 2), IN_ROOT);
 	fake_state()->regs[CFI_R13] = CONST_METHOD + layout_25.const_method_bytes + BYTECODES;
 	assert_java(UNWIND_COMPLETE, INTERPRETED(0), IN_ROOT);
@@ -338,7 +204,7 @@ static void the_bytecode_of_the_leaf_is_in_a_register(void **state)
 static void a_compiled_caller_is_where_the_interpreted_frame_says(void **state)
 {
 	(void)state;
-	begin();
+	hotspot_scene_begin();
 	jvm.stack[0] = CODE(INTERPRETER) + 0x40;
 	fake_state()->regs[CFI_RBP] = STACK_WORD(FP_WORD);
 	put_interpreted(1, STACK_WORD(20), CODE(NMETHOD) + 0x40);
@@ -351,8 +217,8 @@ static void an_interpreted_frame_that_is_being_made_is_known(void **state)
 	(void)state;
 	/* Before the frame record: the return address is on top of the stack, or in rax. */
 	for (int is_on_stack = 0; is_on_stack < 2; is_on_stack++) {
-		begin();
-		set_leaf(CODE(INTERPRETER) + 0x80);
+		hotspot_scene_begin();
+		hotspot_scene_set_leaf(CODE(INTERPRETER) + 0x80);
 		fake_state()->regs[CFI_RBX] = METHOD;
 		fake_state()->regs[CFI_R13] = STACK_WORD(4);
 		if (is_on_stack)
@@ -363,7 +229,7 @@ static void an_interpreted_frame_that_is_being_made_is_known(void **state)
 		assert_java(UNWIND_COMPLETE, INTERPRETED(0), IN_NMETHOD(0x3f), IN_ROOT);
 	}
 	/* Behind it. */
-	begin();
+	hotspot_scene_begin();
 	fake_state()->ip = CODE(INTERPRETER) + 0x90;
 	fake_state()->regs[CFI_RBX] = METHOD;
 	fake_state()->regs[CFI_RBP] = STACK_WORD(0);
@@ -372,87 +238,6 @@ static void an_interpreted_frame_that_is_being_made_is_known(void **state)
 	jvm.stack[4 + FRAME_WORDS - 1] = IN_ROOT;
 	fake_add_memory(SCENE_STACK - 128, (uint64_t[16]){ 0 }, 128);
 	assert_java(UNWIND_COMPLETE, INTERPRETED(0), IN_NMETHOD(0x3f), IN_ROOT);
-}
-
-static void the_call_stub_gives_the_native_caller_its_registers(void **state)
-{
-	(void)state;
-	begin();
-	jvm.stack[0] = CALL_STUB;
-	fake_state()->regs[CFI_RBP] = STACK_WORD(FP_WORD);
-	for (int i = 1; i < FP_WORD; i++)
-		jvm.stack[i] = 0x1000 + (uint64_t)i;
-	jvm.stack[FP_WORD] = 0x2000;
-	jvm.stack[FP_WORD + 1] = IN_ROOT;
-	assert_java(UNWIND_COMPLETE, IN_FUNCTION(1), COMPILED(STUBS, 0, 0x2f), IN_ROOT);
-	assert_int_equal(fake_state()->regs[CFI_RBP], 0x2000);
-	assert_int_equal(fake_state()->regs[CFI_RBX], 0x1000 + FP_WORD - 7);
-	assert_int_equal(fake_state()->regs[CFI_R12], 0x1000 + FP_WORD - 8);
-	assert_int_equal(fake_state()->regs[CFI_R15], 0x1000 + FP_WORD - 11);
-	assert_true(scene_knows(CFI_RBX) && scene_knows(CFI_R15));
-	assert_int_equal(fake_state()->regs[CFI_RSP], STACK_WORD(FP_WORD + 2));
-}
-
-static void stubs_have_a_return_address_or_a_frame_record(void **state)
-{
-	(void)state;
-	begin();
-	set_leaf(CODE(STUBS) + 0x80);
-	jvm.stack[0] = CODE(NMETHOD) + 0x40;
-	jvm.stack[FRAME_WORDS] = IN_ROOT;
-	assert_java(UNWIND_COMPLETE, COMPILED(STUBS, 0, 0x80), IN_NMETHOD(0x3f), IN_ROOT);
-	begin();
-	set_leaf(CODE(STUBS) + 0x80);
-	jvm.stack[FP_WORD + 1] = CODE(NMETHOD) + 0x40;
-	jvm.stack[FP_WORD + 1 + FRAME_WORDS] = IN_ROOT;
-	assert_java(UNWIND_COMPLETE, COMPILED(STUBS, 0, 0x80), IN_NMETHOD(0x3f), IN_ROOT);
-	/* Behind pushes, without a record. */
-	begin();
-	set_leaf(CODE(STUBS) + 0x80);
-	fake_state()->regs[CFI_RBP] = 1;
-	jvm.stack[3] = CODE(NMETHOD) + 0x40;
-	jvm.stack[3 + FRAME_WORDS] = IN_ROOT;
-	assert_java(UNWIND_COMPLETE, COMPILED(STUBS, 0, 0x80), IN_NMETHOD(0x3f), IN_ROOT);
-}
-
-static void the_entry_barrier_has_a_cookie_in_its_frame(void **state)
-{
-	(void)state;
-	begin();
-	jvm.stack[0] = CODE(STUBS) + 0x80;
-	fake_state()->regs[CFI_RBP] = STACK_WORD(FP_WORD);
-	jvm.stack[FP_WORD + 1] = UINT64_MAX;
-	jvm.stack[FP_WORD + 2] = CODE(NMETHOD) + 0x40;
-	jvm.stack[FP_WORD + 2 + FRAME_WORDS] = IN_ROOT;
-	assert_java(UNWIND_COMPLETE, IN_FUNCTION(1), COMPILED(STUBS, 0, 0x7f), IN_NMETHOD(0x3f),
-		    IN_ROOT);
-}
-
-/* The carrier's frames begin at the thread's continuation entry. */
-static void a_virtual_thread_goes_on_in_its_carrier(void **state)
-{
-	uint8_t thread[2048] = { 0 };
-	const uint64_t entry = STACK_WORD(8);
-	(void)state;
-
-	begin();
-	memcpy(thread + layout_25.continuation, &entry, sizeof(entry));
-	fake_add_memory(THREAD, thread, sizeof(thread));
-	fake_state()->regs[CFI_R15] = THREAD;
-	jvm.stack[0] = CODE(CONTINUATION_STUBS) + 0x40;
-	jvm.stack[17] = CODE(NMETHOD) + 0x40;
-	jvm.stack[17 + FRAME_WORDS] = IN_ROOT;
-	assert_java(UNWIND_COMPLETE, IN_FUNCTION(1), MARK(CONTINUATION), IN_NMETHOD(0x3f), IN_ROOT);
-	begin();
-	fake_add_memory(THREAD, thread, sizeof(thread));
-	fake_state()->regs[CFI_R15] = THREAD;
-	jvm.stack[0] = CODE(CONTINUATION_STUBS) + 0x40;
-	jvm.stack[17] = IN_ROOT;
-	assert_java(UNWIND_COMPLETE, IN_FUNCTION(1), MARK(CONTINUATION));
-	begin();
-	jvm.layout.continuation = HOTSPOT_NONE;
-	jvm.stack[0] = CODE(CONTINUATION_STUBS) + 0x40;
-	assert_java(UNWIND_COMPLETE, IN_FUNCTION(1), MARK(CONTINUATION));
 }
 
 /* Sets a frame record that leads from there to the root. */
@@ -471,7 +256,7 @@ static void the_frame_pointer_leads_out_of_what_is_damaged(void **state)
 	(void)state;
 
 	for (size_t i = 0; i < array_len(damages); i++) {
-		begin();
+		hotspot_scene_begin();
 		jvm.segment_map[damages[i].segment] = damages[i].distance;
 		jvm.segment_map[0] = 0;
 		jvm.segment_map[2] = 1;
@@ -484,7 +269,7 @@ static void the_frame_pointer_leads_out_of_what_is_damaged(void **state)
 static void a_long_way_in_the_segment_map_ends(void **state)
 {
 	(void)state;
-	begin();
+	hotspot_scene_begin();
 	for (uint32_t i = 1; i < sizeof(jvm.segment_map); i++)
 		jvm.segment_map[i] = 1;
 	jvm.stack[0] = CODE(8) + 0x10;
@@ -498,14 +283,14 @@ static void forged_frames_end_the_stack(void **state)
 	(void)state;
 
 	for (size_t i = 0; i < array_len(sizes); i++) {
-		begin();
-		set_u32(NMETHOD, layout_25.frame_size, sizes[i]);
+		hotspot_scene_begin();
+		hotspot_scene_set_u32(NMETHOD, layout_25.frame_size, sizes[i]);
 		jvm.stack[0] = CODE(NMETHOD) + 0x40;
 		set_record();
 		assert_java(UNWIND_COMPLETE, IN_FUNCTION(1), IN_NMETHOD(0x3f), IN_ROOT);
 	}
-	begin();
-	set_u32(NMETHOD, layout_25.frame_size, 1U << 20);
+	hotspot_scene_begin();
+	hotspot_scene_set_u32(NMETHOD, layout_25.frame_size, 1U << 20);
 	jvm.stack[0] = CODE(NMETHOD) + 0x40;
 	fake_state()->regs[CFI_RBP] = 0;
 	assert_java(UNWIND_COMPLETE, IN_FUNCTION(1), IN_NMETHOD(0x3f));
@@ -514,7 +299,7 @@ static void forged_frames_end_the_stack(void **state)
 static void methods_that_are_none_leave_the_frame_pointer(void **state)
 {
 	(void)state;
-	begin();
+	hotspot_scene_begin();
 	jvm.stack[0] = CODE(INTERPRETER) + 0x40;
 	fake_state()->regs[CFI_RBP] = STACK_WORD(FP_WORD);
 	put_interpreted(1, STACK_WORD(FP_WORD + 2), IN_ROOT);
@@ -528,16 +313,14 @@ int main(void)
 		cmocka_unit_test(a_compiled_frame_has_a_fixed_size),
 		cmocka_unit_test(blobs_told_by_pointers_are_those_of_older_versions),
 		cmocka_unit_test(the_code_at_the_leaf_tells_how_much_of_a_frame_is_there),
+		cmocka_unit_test(registers_that_compiled_code_pushed_are_skipped),
+		cmocka_unit_test(a_pushed_stack_pointer_leads_to_the_frame),
 		cmocka_unit_test(a_frame_that_is_never_complete_has_its_return_address_on_top),
 		cmocka_unit_test(deoptimized_code_goes_on_where_it_was),
 		cmocka_unit_test(an_interpreted_frame_tells_method_and_bytecode),
 		cmocka_unit_test(the_bytecode_of_the_leaf_is_in_a_register),
 		cmocka_unit_test(a_compiled_caller_is_where_the_interpreted_frame_says),
 		cmocka_unit_test(an_interpreted_frame_that_is_being_made_is_known),
-		cmocka_unit_test(the_call_stub_gives_the_native_caller_its_registers),
-		cmocka_unit_test(stubs_have_a_return_address_or_a_frame_record),
-		cmocka_unit_test(the_entry_barrier_has_a_cookie_in_its_frame),
-		cmocka_unit_test(a_virtual_thread_goes_on_in_its_carrier),
 		cmocka_unit_test(the_frame_pointer_leads_out_of_what_is_damaged),
 		cmocka_unit_test(a_long_way_in_the_segment_map_ends),
 		cmocka_unit_test(forged_frames_end_the_stack),

@@ -1,42 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bpf/hotspot_arm64.bpf.h: frames of a HotSpot JVM by the code and the registers of arm64. Steps
- * that are the same on all processors are in test_unwind_hotspot.c. The code cache is made by hand:
- * each blob is one segment. */
-#include "bpf/shared/runtime.h"
-#include "scene.h"
+ * that are the same on all processors are in test_unwind_hotspot.c. */
+#include "hotspot_scene.h"
 
 #include "base/err.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#define CODE_CACHE 0x72000000ULL
-#define BLOB_BYTES 0x400ULL
-#define LOG2_SEGMENT 10
-#define HEAP_BLOCK 8
-#define CODE_OFFSET 0xf8 /* of the code in a blob */
-#define BLOB(i) (CODE_CACHE + BLOB_BYTES * (i) + HEAP_BLOCK)
-#define CODE(i) (BLOB(i) + CODE_OFFSET)
-#define SEGMENT_MAP 0x73000000ULL
-#define NAMES 0x74000000ULL
-#define NAME_BYTES 32ULL
-#define METHOD 0x75000000ULL
-#define CONST_METHOD 0x75001000ULL
-
-enum { NMETHOD, INTERPRETER, STUBS, NR_BLOBS };
-
-#define COMPILE_ID 7
-#define FRAME_WORDS 4 /* of the nmethod */
-#define FRAME_COMPLETE 0x20
 #define BODY 0x80 /* an offset behind the prologue */
-#define CALL_STUB (CODE(STUBS) + 0x30)
-#define BYTECODES 10
-#define FP_WORD 12 /* of the stack, to which frame pointers of tests point */
-
-#define COMPILED(i, id, offset) RUNTIME_TAG(RUNTIME_FRAME_JVM_COMPILED, id, offset), BLOB(i)
-#define IN_NMETHOD(offset) COMPILED(NMETHOD, COMPILE_ID, offset)
-#define INTERPRETED(bci)                                                                           \
-	RUNTIME_TAG(RUNTIME_FRAME_JVM_INTERPRETED, runtime_check(CONST_METHOD), bci), METHOD
 
 #define NOP 0xd503201fU
 #define RET 0xd65f03c0U
@@ -73,110 +42,21 @@ static const struct hotspot_layout layout = {
 	.continuation_bytes = HOTSPOT_NONE,
 };
 
-static struct {
-	uint8_t code_cache[NR_BLOBS * BLOB_BYTES];
-	uint64_t stack[32];
-} jvm;
-
-static void set_u32(uint32_t blob, uint64_t offset, uint32_t value)
-{
-	memcpy(jvm.code_cache + blob * BLOB_BYTES + HEAP_BLOCK + offset, &value, sizeof(value));
-}
-
 static void set_code(uint32_t blob, uint64_t offset, uint32_t code)
 {
-	set_u32(blob, CODE_OFFSET + offset, code);
-}
-
-static void make_blob(uint32_t blob, const char *name, uint32_t frame_words)
-{
-	const uint64_t address = NAMES + blob * NAME_BYTES;
-	char bytes[NAME_BYTES] = { 0 };
-
-	snprintf(bytes, sizeof(bytes), "%s", name);
-	fake_add_memory(address, bytes, sizeof(bytes));
-	memcpy(jvm.code_cache + blob * BLOB_BYTES + HEAP_BLOCK + layout.name, &address,
-	       sizeof(address));
-	set_u32(blob, layout.code, CODE_OFFSET);
-	set_u32(blob, layout.frame_size, frame_words);
-	set_u32(blob, layout.frame_complete, FRAME_COMPLETE);
-}
-
-static void make_method(void)
-{
-	const uint64_t const_method = CONST_METHOD;
-	uint8_t bytes[64] = { 0 };
-
-	memcpy(bytes + layout.const_method, &const_method, sizeof(const_method));
-	fake_add_memory(METHOD, bytes, sizeof(bytes));
-	memset(bytes, 0, sizeof(bytes));
-	bytes[layout.code_size] = BYTECODES;
-	fake_add_memory(CONST_METHOD, bytes, sizeof(bytes));
+	hotspot_scene_set_code(blob, offset, &code, sizeof(code));
 }
 
 static int begin(void **state)
 {
 	(void)state;
-	scene_begin();
-	memset(&jvm, 0, sizeof(jvm));
-	make_blob(NMETHOD, "nmethod", FRAME_WORDS);
-	make_blob(INTERPRETER, "Interpreter", 0);
-	make_blob(STUBS, "StubRoutines (1)", 0);
-	set_u32(NMETHOD, layout.compile_id, COMPILE_ID);
-	make_method();
-	for (unsigned int i = 10; i < 20; i++)
-		scene_set_rule(i, scene_rule(CFA_END, 0, 0));
+	hotspot_scene_begin_with(&layout);
 	return 0;
 }
 
-/* Writes the table, which has the file's code and the JVM's descriptor. */
-static void put_table(void)
-{
-	const struct mapping_table head = { .id = SCENE_LIST_ID,
-					    .nr_ranges = 2,
-					    .ranges_offset = 64,
-					    .runtimes_offset = 128,
-					    .nr_runtimes = 1 };
-	const struct mapping_range ranges[] = {
-		{ .bias = SCENE_CODE - SCENE_FILE_OFFSET, .slot = SCENE_SLOT }, { .is_hole = 1 }
-	};
-	const uint64_t starts[] = { SCENE_CODE, SCENE_CODE_END };
-	struct runtime_descriptor descriptor = { 0 };
-	uint8_t table[128 + sizeof(descriptor)] = { 0 };
-
-	descriptor.process.kind = RUNTIME_HOTSPOT;
-	descriptor.process.words[HOTSPOT_WORD_CALL_STUB] = CALL_STUB;
-	descriptor.process.code[0] = (struct runtime_code){
-		.start = CODE_CACHE, .end = CODE_CACHE + sizeof(jvm.code_cache), .data = SEGMENT_MAP
-	};
-	descriptor.layout.hotspot = layout;
-	memcpy(table, &head, sizeof(head));
-	memcpy(table + MAPPING_TABLE_STARTS, starts, sizeof(starts));
-	memcpy(table + head.ranges_offset, ranges, sizeof(ranges));
-	memcpy(table + head.runtimes_offset, &descriptor, sizeof(descriptor));
-	fake_put(SCENE_LIST, table, sizeof(table));
-}
-
-static void put_memory(void)
-{
-	static const uint8_t segment_map[NR_BLOBS] = { 0 };
-
-	fake_add_memory(CODE_CACHE, jvm.code_cache, sizeof(jvm.code_cache));
-	fake_add_memory(SEGMENT_MAP, segment_map, sizeof(segment_map));
-	scene_set_stack(jvm.stack, array_len(jvm.stack));
-	put_table();
-}
-
-#define assert_java(result, ...)                                                                   \
-	do {                                                                                       \
-		put_memory();                                                                      \
-		assert_unwinds(result, __VA_ARGS__);                                               \
-	} while (0)
-
 static void set_leaf(uint64_t address)
 {
-	fake_state()->ip = address;
-	fake_state()->regs[CFI_FP] = STACK_WORD(FP_WORD);
+	hotspot_scene_set_leaf(address);
 	fake_state()->regs[CFI_LR] = IN_FUNCTION(10);
 }
 
@@ -357,7 +237,7 @@ static void forged_sizes_leave_the_frame_pointer(void **state)
 
 	for (size_t i = 0; i < array_len(sizes); i++) {
 		begin(state);
-		set_u32(NMETHOD, layout.frame_size, sizes[i]);
+		hotspot_scene_set_u32(NMETHOD, layout.frame_size, sizes[i]);
 		jvm.stack[0] = CODE(NMETHOD) + BODY;
 		fake_state()->regs[CFI_FP] = STACK_WORD(FP_WORD);
 		jvm.stack[FP_WORD + 1] = IN_ROOT;

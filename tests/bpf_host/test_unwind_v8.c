@@ -33,6 +33,7 @@ enum {
 #define CHECK_BYTES 0x0003000200010004ULL
 #define CHECK_NUMBERS 0x0000002a00000000ULL
 
+#define TOP_WORD 3 /* of the stack, where some tests put its top */
 #define FP_WORD 12 /* of the stack, to which frame pointers of tests point */
 #define CALLER_FP STACK_WORD(30)
 #define CODE (SCENE_JIT + 0x40)
@@ -166,6 +167,7 @@ enum way {
 	BY_FRAME_WITHOUT_FUNCTION,
 	BY_PUSHED,
 	BY_RETURN_ADDRESS,
+	BY_RETURN_ADDRESS_LEFT, /* the function is below the stack */
 	BY_RETURN_ADDRESS_NAMELESS,
 };
 
@@ -188,12 +190,14 @@ static const struct phase phases[] = {
 	{ { 0, 0, 0, 0, 0, 0, 0, 0x5d }, { 0x90 }, BY_FRAME },
 	/* The epilogue: pop %rbp, then ret, or a count of arguments. */
 	{ { 0x90 }, { 0x5d, 0xc3 }, BY_FRAME },
-	{ { 0, 0, 0, 0, 0, 0, 0, 0x5d }, { 0xc3 }, BY_RETURN_ADDRESS_NAMELESS },
-	{ { 0, 0, 0, 0, 0, 0, 0, 0x5d }, { 0xc2, 0x10 }, BY_RETURN_ADDRESS_NAMELESS },
-	{ { 0, 0, 0, 0, 0, 0, 0, 0x5d }, { 0x48, 0x83, 0xf9, 2 }, BY_RETURN_ADDRESS_NAMELESS },
-	{ { 0, 0, 0, 0x5d, 0x48, 0x83, 0xf9, 2 }, { 0x7f, 3 }, BY_RETURN_ADDRESS_NAMELESS },
+	{ { 0, 0, 0, 0, 0, 0, 0, 0x5d }, { 0xc3 }, BY_RETURN_ADDRESS_LEFT },
+	{ { 0, 0, 0, 0, 0, 0, 0, 0x5d }, { 0xc2, 0x10 }, BY_RETURN_ADDRESS_LEFT },
+	{ { 0, 0, 0, 0, 0, 0, 0, 0x5d }, { 0x48, 0x83, 0xf9, 2 }, BY_RETURN_ADDRESS_LEFT },
+	{ { 0, 0, 0, 0x5d, 0x48, 0x83, 0xf9, 2 }, { 0x7f, 3 }, BY_RETURN_ADDRESS_LEFT },
 	{ { 0, 0, 0, 0, 0x7f, 3, 0xc2, 0x10 }, { 0x90 }, BY_FRAME },
-	{ { 0, 0, 0, 0x7f, 3, 0xc2, 0x10, 0 }, { 0x41, 0x5a }, BY_RETURN_ADDRESS_NAMELESS },
+	{ { 0, 0, 0, 0x7f, 3, 0xc2, 0x10, 0 }, { 0x41, 0x5a }, BY_RETURN_ADDRESS_LEFT },
+	/* The same at the end of it, above the arguments: push %r10; ret. */
+	{ { 0, 0, 0, 0, 0, 0, 0x41, 0x52 }, { 0xc3 }, BY_RETURN_ADDRESS_NAMELESS },
 };
 
 /* Checks the stack by the way that must be taken. Other ways lead to other functions. */
@@ -208,12 +212,30 @@ static void check_way(enum way way, uint64_t leaf)
 		assert_node(UNWIND_COMPLETE, COMPILED(leaf + 1), IN_FUNCTION(11));
 		return;
 	case BY_RETURN_ADDRESS:
+	case BY_RETURN_ADDRESS_LEFT:
 		assert_node(UNWIND_COMPLETE, COMPILED(leaf + 1), IN_FUNCTION(10));
 		return;
 	case BY_RETURN_ADDRESS_NAMELESS:
 		assert_node(UNWIND_COMPLETE, leaf, IN_FUNCTION(10));
 		return;
 	}
+}
+
+/* Puts return addresses on top of the stack, and the function where this way has it. */
+static void put_top(enum way way)
+{
+	uint64_t *top = &process.stack[TOP_WORD];
+
+	fake_state()->regs[CFI_RSP] = STACK_WORD(TOP_WORD);
+	top[0] = IN_FUNCTION(10);
+	top[1] = IN_FUNCTION(11);
+	if (way == BY_FRAME)
+		return;
+	process.stack[FP_WORD - 2] = 0;
+	if (way == BY_RETURN_ADDRESS_LEFT || way == BY_RETURN_ADDRESS_NAMELESS)
+		top[-3] = OBJECT(FUNCTION);
+	else
+		fake_state()->regs[CFI_RDI] = OBJECT(FUNCTION);
 }
 
 static void the_code_at_the_leaf_tells_how_much_of_a_frame_is_there(void **state)
@@ -225,13 +247,25 @@ static void the_code_at_the_leaf_tells_how_much_of_a_frame_is_there(void **state
 		memcpy(process.code + 0x40, phases[i].at, sizeof(phases[i].at));
 		fake_state()->ip = CODE;
 		put_function(IN_FUNCTION(12));
-		process.stack[0] = IN_FUNCTION(10);
-		process.stack[1] = IN_FUNCTION(11);
-		if (phases[i].way != BY_FRAME) {
-			process.stack[FP_WORD - 2] = 0;
-			fake_state()->regs[CFI_RDI] = OBJECT(FUNCTION);
-		}
+		put_top(phases[i].way);
 		check_way(phases[i].way, CODE);
+	}
+}
+
+/* Below the stack of a function that has left its frame is anything else. */
+static void a_function_that_was_overwritten_costs_no_caller(void **state)
+{
+	static const uint64_t words[] = { 0, OBJECT(CONTEXT), OBJECT(NR_OBJECTS), UINT64_MAX };
+	(void)state;
+
+	for (size_t i = 0; i < array_len(words); i++) {
+		begin();
+		process.code[0x40] = 0xc3;
+		fake_state()->ip = CODE;
+		put_function(IN_FUNCTION(12));
+		put_top(BY_RETURN_ADDRESS_LEFT);
+		process.stack[0] = words[i];
+		assert_node(UNWIND_COMPLETE, CODE, IN_FUNCTION(10));
 	}
 }
 
@@ -425,6 +459,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(compiled_code_has_its_address_and_its_function),
 		cmocka_unit_test(the_code_at_the_leaf_tells_how_much_of_a_frame_is_there),
+		cmocka_unit_test(a_function_that_was_overwritten_costs_no_caller),
 		cmocka_unit_test(an_interpreted_frame_tells_function_and_bytecode),
 		cmocka_unit_test(the_bytecode_of_the_leaf_is_in_a_register),
 		cmocka_unit_test(the_entry_from_native_code_gives_it_back_its_registers),

@@ -23,8 +23,12 @@ static inline struct sample_consumer plain_consumer(void (*handle)(const struct 
 								   void *data),
 						    void *data)
 {
-	return (struct sample_consumer){ plain_consumer_catch_up, plain_consumer_meet_process,
-					 handle, data };
+	return (struct sample_consumer){
+		.catch_up = plain_consumer_catch_up,
+		.meet_process = plain_consumer_meet_process,
+		.handle = handle,
+		.data = data,
+	};
 }
 
 #endif

@@ -84,6 +84,14 @@ void small_agent_stop(struct small_agent *agent)
 	close(agent->proc_fd);
 }
 
+static void take_copy(const struct code_copy *copy, void *data)
+{
+	const struct small_agent *agent = data;
+
+	if (agent->take_copy)
+		agent->take_copy(copy, agent->data);
+}
+
 static void on_sample(const struct sample_event *event, void *data)
 {
 	struct small_agent *agent = data;
@@ -98,7 +106,13 @@ static void on_sample(const struct sample_event *event, void *data)
 
 bool small_agent_run(struct small_agent *agent, small_agent_handler handle, void *data)
 {
-	const struct sample_consumer consumer = { catch_up, meet_process, on_sample, agent };
+	const struct sample_consumer consumer = {
+		.catch_up = catch_up,
+		.meet_process = meet_process,
+		.handle = on_sample,
+		.take_copy = take_copy,
+		.data = agent,
+	};
 	uint64_t deadline_ns = clock_mono_ns() + PATIENCE_NS;
 
 	agent->handle = handle;

@@ -26,6 +26,8 @@ struct small_agent {
 	struct binder binder;
 	int proc_fd;
 	small_agent_handler handle; /* of the present run */
+	/* Takes the copies of code objects; NULL: nobody does. */
+	void (*take_copy)(const struct code_copy *copy, void *data);
 	void *data;
 	bool is_enough;
 };

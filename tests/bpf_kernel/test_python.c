@@ -24,6 +24,7 @@
 
 #define NR_SAMPLES 200
 #define MIN_WHOLE (NR_SAMPLES * 98 / 100)
+#define MIN_COPIES 3
 #define MAX_TEXT 4096
 
 static const char program[] = "import functools\n"
@@ -38,6 +39,17 @@ static const char program[] = "import functools\n"
 			      "while True:\n"
 			      "    outer()\n";
 
+/* Forks processes that end soon. */
+static const char forking_program[] = "import os, time\n"
+				      "def child():\n"
+				      "    end = time.process_time() + 0.05\n"
+				      "    while time.process_time() < end:\n"
+				      "        pass\n"
+				      "    os._exit(0)\n"
+				      "while True:\n"
+				      "    os.fork() or child()\n"
+				      "    os.wait()\n";
+
 static const char *python = "/usr/bin/python3";
 
 struct fixture {
@@ -48,34 +60,45 @@ struct fixture {
 	bool is_found;
 	unsigned int nr_seen;
 	unsigned int nr_whole;
+	unsigned int nr_copies; /* of child() */
 	char odd[MAX_TEXT]; /* the last stack that was not as expected */
 };
 
-static pid_t start_python(void)
+static pid_t start_python(const char *text)
 {
 	pid_t pid = fork();
 
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		execl(python, python, "-c", program, (char *)NULL);
+		execl(python, python, "-c", text, (char *)NULL);
 		_exit(127);
 	}
 	assert_true(pid > 0);
 	return pid;
 }
 
-static int set_up(void **state)
+static int set_up_program(void **state, const char *text)
 {
 	struct fixture *fixture = test_calloc(1, sizeof(*fixture));
 	char path[64];
 
-	fixture->python = start_python();
+	fixture->python = start_python(text);
 	snprintf(path, sizeof(path), "/proc/%d/mem", fixture->python);
 	small_agent_start(&fixture->agent, (uint32_t)fixture->python);
 	fixture->memory_fd = open(path, O_RDONLY | O_CLOEXEC);
 	assert_true(fixture->memory_fd >= 0);
 	*state = fixture;
 	return 0;
+}
+
+static int set_up(void **state)
+{
+	return set_up_program(state, program);
+}
+
+static int set_up_forking(void **state)
+{
+	return set_up_program(state, forking_program);
 }
 
 static int tear_down(void **state)
@@ -108,7 +131,7 @@ static uint64_t bias_of(const struct elf_reader *reader, const struct mapping *m
 static bool find_python(struct fixture *fixture, const struct mapping *mapping)
 {
 	_cleanup_(elf_reader_done) struct elf_reader reader = { .fd = -EBADF };
-	struct process_memory memory = { fixture->memory_fd, UINT64_MAX };
+	struct process_memory memory = { .fd = fixture->memory_fd, .nr_left = UINT64_MAX };
 	struct elf_exports exports;
 	struct runtime_file file;
 
@@ -141,17 +164,16 @@ static bool on_first_samples(const struct sample_event *event, struct process *p
 }
 
 /* Appends the name of a Python frame. */
-static void append_name(struct fixture *fixture, const __u64 *frame, struct strbuf *text)
+static void append_name(const struct fixture *fixture, struct process_memory *memory,
+			const uint64_t *words, struct strbuf *text)
 {
-	const uint64_t words[] = { frame[0], frame[1] };
 	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(MAX_TEXT);
-	struct process_memory memory = { fixture->memory_fd, UINT64_MAX };
 	struct frame_writer writer = { .out = &out };
 	struct runtime_line line;
 	uint32_t nr_lines = 0;
 
 	frame_writer_begin(&writer);
-	int r = cpython_runtime.name(&memory, fixture->found.naming, words, &writer);
+	int r = cpython_runtime.name(memory, fixture->found.naming, words, &writer);
 	struct frame_reader reader = { .bytes = strbuf_str(&out), .len = out.len };
 	if (r < 0 || frame_reader_next(&reader, &nr_lines) < 0 || nr_lines == 0 ||
 	    frame_reader_line(&reader, &line) < 0)
@@ -164,6 +186,7 @@ static void append_name(struct fixture *fixture, const __u64 *frame, struct strb
  * which is called by C, and for those at the root. Up to 3.10 there are more between the others. */
 static void describe(struct fixture *fixture, const struct sample_event *event, struct strbuf *text)
 {
+	struct process_memory memory = { .fd = fixture->memory_fd, .nr_left = UINT64_MAX };
 	const __u64 *words = event->frames + event->nr_kernel;
 	bool is_native = false;
 
@@ -174,7 +197,8 @@ static void describe(struct fixture *fixture, const struct sample_event *event, 
 		assert_true(runtime_nr_words(words[i]) > 0);
 		is_native = RUNTIME_TAG_FRAME(words[i]) == RUNTIME_FRAME_ADDRESS;
 		if (RUNTIME_TAG_FRAME(words[i]) == RUNTIME_FRAME_CPYTHON)
-			append_name(fixture, &words[i], text);
+			append_name(fixture, &memory, (const uint64_t[]){ words[i], words[i + 1] },
+				    text);
 		else if (!is_native)
 			strbuf_append_str(text, "mark;");
 		else if (was_spin)
@@ -233,12 +257,55 @@ static void stacks_have_the_chain_of_calls_from_the_module_to_the_leaf(void **st
 	assert_in_range(fixture->nr_whole, MIN_WHOLE, NR_SAMPLES);
 }
 
+/* Counts the copies of child() from which it is named. */
+static void take_copy(const struct code_copy *copy, void *data)
+{
+	const uint64_t words[] = { RUNTIME_TAG(RUNTIME_FRAME_CPYTHON, copy->check, 0),
+				   copy->addresses[CODE_COPY_OBJECT] };
+	const struct memory_part parts[] = {
+		{ copy->addresses[CODE_COPY_OBJECT], copy->object, sizeof(copy->object) },
+		{ copy->addresses[CODE_COPY_FILENAME], copy->filename, sizeof(copy->filename) },
+		{ copy->addresses[CODE_COPY_NAME], copy->name, sizeof(copy->name) },
+		{ copy->addresses[CODE_COPY_LINES], copy->lines, copy->nr_line_bytes },
+	};
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(MAX_TEXT);
+	struct fixture *fixture = data;
+	struct process_memory memory = {
+		.fd = -EBADF,
+		.nr_left = UINT64_MAX,
+		.parts = parts,
+		.nr_parts = array_len(parts),
+	};
+
+	append_name(fixture, &memory, words, &text);
+	fixture->nr_copies += strncmp(strbuf_str(&text), "child:", strlen("child:")) == 0;
+}
+
+static bool has_copies(const struct sample_event *event, struct process *process, void *data)
+{
+	const struct fixture *fixture = data;
+
+	(void)event, (void)process;
+	return fixture->nr_copies >= MIN_COPIES;
+}
+
+static void code_objects_of_young_processes_are_copied(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_true(small_agent_run(&fixture->agent, on_first_samples, fixture));
+	fixture->agent.take_copy = take_copy;
+	assert_true(small_agent_run(&fixture->agent, has_copies, fixture));
+}
+
 int main(int argc, char *argv[])
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			stacks_have_the_chain_of_calls_from_the_module_to_the_leaf, set_up,
 			tear_down),
+		cmocka_unit_test_setup_teardown(code_objects_of_young_processes_are_copied,
+						set_up_forking, tear_down),
 	};
 
 	if (is_rows_worker(argc, argv))

@@ -65,13 +65,13 @@ def pypi(version, directory):
 
 
 def maven(coordinates, directory):
-    """CPython as a shared library, packed into a jar."""
+    """CPython as a shared library, or async-profiler, packed into a jar."""
     host.require("mvn")
-    group, name, version, _, classifier = coordinates.split(":")
+    group, name, version, _, *classifier = coordinates.split(":")
     host.run("mvn", "-q", "-B", "dependency:get", "-Dtransitive=false", f"-Dartifact={coordinates}", cwd="/",
              seconds=SECONDS)
     jar = os.path.join(os.path.expanduser("~/.m2/repository"), *group.split("."), name, version,
-                       f"{name}-{version}-{classifier}.jar")
+                       f"{'-'.join((name, version, *classifier))}.jar")
     with zipfile.ZipFile(jar) as archive:
         archive.extractall(directory)
 

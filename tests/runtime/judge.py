@@ -174,6 +174,11 @@ def stop_of(sample):
     return last.lines[0].name if last.file == "" and last.lines else ""
 
 
+def is_between_tasks(sample, runtime):
+    """A whole stack without code of the runtime: its event loop looks for the next task, or collects garbage."""
+    return not stop_of(sample) and not frames_of(sample, runtime)
+
+
 class Verdict:
     """Counts of samples, of lines and of frames."""
 

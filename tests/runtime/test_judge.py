@@ -117,6 +117,19 @@ NATIVE_STACKS = (
 )
 
 
+# What it is, the sample, whether an event loop runs between tasks.
+LOOP_STACKS = (
+    ("an event loop's stack", (START, native("uv_run")), True),
+    ("one with a frame of the load", (START, native("uv_run"), frame("work", "load.js", 3)), False),
+    ("one with code without a name", (START, native("uv_run"), NAMELESS), False),
+    ("one that ends early", (stop("[no frame pointer]"), native("uv_run")), False),
+)
+
+
+def check_loop(what, locations, expected):
+    return [] if judge.is_between_tasks(sample(*locations), "v8") == expected else [f"{what}: not {expected}"]
+
+
 def check_native(what, locations, expected):
     shares = judge.judge_native([sample(*locations)], "hotspot").shares()
     low = sorted(key for key in ("rooted", "chain", "complete") if shares[key] < 100)
@@ -135,9 +148,10 @@ def check(what, truth, runtime, locations, expected):
 def main():
     faults = [fault for stack in STACKS for fault in check(*stack)]
     faults += [fault for stack in NATIVE_STACKS for fault in check_native(*stack)]
+    faults += [fault for stack in LOOP_STACKS for fault in check_loop(*stack)]
     for fault in faults:
         print(f"FAIL: {fault}")
-    print(f"{len(STACKS) + len(NATIVE_STACKS)} stacks, {len(faults)} faults")
+    print(f"{len(STACKS) + len(NATIVE_STACKS) + len(LOOP_STACKS)} stacks, {len(faults)} faults")
     return 1 if faults else 0
 
 

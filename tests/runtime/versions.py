@@ -68,13 +68,13 @@ def shared_library(version, release):
 
 
 def pyenv(version):
-    """With symbols and debug information."""
+    """With symbols and debug information. The ones whose names end in "t" are built without the GIL."""
     return Version("cpython", f"pyenv {version}", "", "", f"{PYENV}/{version}/bin/python3")
 
 
 VERSIONS = (
     Version("cpython", "installed", "", "", "/usr/bin/python3"),
-    *map(pyenv, ("3.8.18", "3.9.18", "3.10.13", "3.11.7", "3.12.1", "3.13.0")),
+    *map(pyenv, ("3.8.18", "3.9.18", "3.10.13", "3.11.7", "3.12.1", "3.13.0", "3.13.5t")),
     standalone("3.10.16", "20241219"), standalone("3.11.11", "20241219"), standalone("3.14.6", "20260610"),
     shared_library("3.14.3", "1.5.13"),
     in_debian("cpython", "trixie", TRIXIE, "/usr/bin/python3.13"),

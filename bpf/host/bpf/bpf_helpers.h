@@ -27,11 +27,15 @@
 #define bpf_probe_read_user host_probe_read_user
 #define bpf_probe_read_kernel host_probe_read_kernel
 #define bpf_get_current_task host_get_current_task
+#define bpf_ringbuf_output host_ringbuf_output
+#define bpf_ringbuf_query host_ringbuf_query
 
 void *bpf_map_lookup_elem(const void *map, const void *key);
 long bpf_map_update_elem(const void *map, const void *key, const void *value, __u64 flags);
 long bpf_probe_read_user(void *to, __u32 bytes, const void *from);
 long bpf_probe_read_kernel(void *to, __u32 bytes, const void *from);
 __u64 bpf_get_current_task(void);
+long bpf_ringbuf_output(const void *ring, const void *data, __u64 bytes, __u64 flags);
+__u64 bpf_ringbuf_query(const void *ring, __u64 flags);
 
 #endif

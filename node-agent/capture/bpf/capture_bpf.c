@@ -217,21 +217,52 @@ static bool is_whole(const struct sample_event *event, size_t frames_bytes)
 		       ((size_t)event->nr_kernel + event->nr_user) * sizeof(event->frames[0]);
 }
 
-/* Handles a record of the ring buffer. It is checked before its frames are used. */
-static int on_record(void *data, void *record, size_t len)
+/* Handles a sample. It is checked before its frames are used. */
+static void on_sample(struct capture_bpf *capture, const struct sample_event *event, size_t len)
 {
-	struct capture_bpf *capture = data;
 	const struct sample_consumer *consumer = capture->consumer;
-	const struct sample_event *event = record;
 	size_t header = offsetof(struct sample_event, frames);
-	size_t room = len + BPF_RINGBUF_HDR_SZ;
 
 	if (len < header || !is_whole(event, len - header)) {
 		capture->nr_bad_records++;
-	} else {
-		consumer->catch_up(event->time_ns, consumer->data);
-		consumer->handle(event, consumer->data);
+		return;
 	}
+	consumer->catch_up(event->time_ns, consumer->data);
+	consumer->handle(event, consumer->data);
+}
+
+static void on_copy(struct capture_bpf *capture, const struct code_copy *copy, size_t len)
+{
+	const struct sample_consumer *consumer = capture->consumer;
+	size_t header = offsetof(struct code_copy, lines);
+
+	if (len < header || copy->nr_line_bytes > CODE_COPY_LINES_BYTES ||
+	    copy->nr_line_bytes > len - header)
+		capture->nr_bad_records++;
+	else if (consumer->take_copy)
+		consumer->take_copy(copy, consumer->data);
+}
+
+static bool is_copy(const void *record, size_t len)
+{
+	uint64_t time_ns;
+
+	if (len < sizeof(time_ns))
+		return false;
+	memcpy(&time_ns, record, sizeof(time_ns));
+	return time_ns == 0;
+}
+
+/* Handles a record of the ring buffer. */
+static int on_record(void *data, void *record, size_t len)
+{
+	struct capture_bpf *capture = data;
+	size_t room = len + BPF_RINGBUF_HDR_SZ;
+
+	if (is_copy(record, len))
+		on_copy(capture, record, len);
+	else
+		on_sample(capture, record, len);
 	capture->nr_polled++;
 	capture->bytes_left -= room < capture->bytes_left ? room : capture->bytes_left;
 	return capture->bytes_left > 0 ? 0 : -EAGAIN;
@@ -290,19 +321,32 @@ static int attach_progs(struct flamelet_bpf *skel, bool follow_forks)
 	return r;
 }
 
-static int open_timer(uint32_t cpu, void *data, int *ret_event_fd, void **ret_timer)
+/* Attaches the sampler to an event of a process (-1: all) on a CPU (-1: any). Returns the event's
+ * descriptor, which is the link's from now on. */
+static int attach_event(const struct capture_bpf *capture, struct perf_event_attr *attr, int pid,
+			int cpu, struct bpf_link **ret_link)
 {
-	const struct capture_bpf *capture = data;
-	struct perf_event_attr attr = perf_open_clock_attr(capture->frequency_hz);
-
-	_cleanup_close_ int fd = perf_open(&attr, -1, (int)cpu);
+	_cleanup_close_ int fd = perf_open(attr, pid, cpu);
 	if (fd < 0)
 		return fd;
 	struct bpf_link *link = bpf_program__attach_perf_event(capture->skel->progs.sample, fd);
 	if (!link)
 		return -errno;
+	*ret_link = link;
+	return take_fd(fd);
+}
+
+static int open_timer(uint32_t cpu, void *data, int *ret_event_fd, void **ret_timer)
+{
+	const struct capture_bpf *capture = data;
+	struct perf_event_attr attr = perf_open_clock_attr(capture->frequency_hz);
+	struct bpf_link *link = NULL;
+
+	int fd = attach_event(capture, &attr, -1, (int)cpu, &link);
+	if (fd < 0)
+		return fd;
 	*ret_timer = link;
-	*ret_event_fd = take_fd(fd); /* the link's from now on */
+	*ret_event_fd = fd;
 	return 0;
 }
 
@@ -376,6 +420,25 @@ static int add_pid(struct sample_source *base, uint32_t pid)
 	return add_target(((struct capture_bpf *)base)->skel->maps.filter_pids, &pid);
 }
 
+/* The task is the current one when the event occurs, so the sampler reads its stack as it does at a
+ * timer's event. */
+static int open_thread(struct sample_source *base, uint32_t tid, void **ret_thread)
+{
+	struct perf_event_attr attr = perf_open_switch_attr();
+	struct bpf_link *link = NULL;
+
+	int fd = attach_event((const struct capture_bpf *)base, &attr, (int)tid, -1, &link);
+	if (fd < 0)
+		return fd;
+	*ret_thread = link;
+	return 0;
+}
+
+static void close_thread(void *thread)
+{
+	bpf_link__destroy(thread);
+}
+
 static void sum_bpf_stats(const struct capture_bpf *capture, uint64_t totals[static STAT_NR])
 {
 	size_t nr_cpus = (size_t)libbpf_num_possible_cpus();
@@ -416,6 +479,8 @@ static const struct sample_source_ops ops = {
 	.poll_cgroups = poll_cgroups,
 	.get_wake_fd = get_wake_fd,
 	.add_pid = add_pid,
+	.open_thread = open_thread,
+	.close_thread = close_thread,
 	.get_stats = get_stats,
 };
 

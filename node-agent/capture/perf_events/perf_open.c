@@ -16,6 +16,15 @@ struct perf_event_attr perf_open_clock_attr(uint32_t frequency_hz)
 	};
 }
 
+struct perf_event_attr perf_open_switch_attr(void)
+{
+	return (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CONTEXT_SWITCHES,
+		.sample_period = 1,
+	};
+}
+
 struct perf_event_attr perf_open_tasks_attr(uint64_t sample_type)
 {
 	return (struct perf_event_attr){

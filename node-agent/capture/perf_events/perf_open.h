@@ -19,6 +19,9 @@
  * and works in every virtual machine. */
 struct perf_event_attr perf_open_clock_attr(uint32_t frequency_hz);
 
+/* The attributes of an event of each time that a task stops running. */
+struct perf_event_attr perf_open_switch_attr(void);
+
 /* The attributes of an event that counts nothing, and reports names, execs, forks and exits of all
  * tasks. Each record ends in what `sample_type` says, with times of CLOCK_MONOTONIC. The ring wakes
  * its reader when it is half full. */

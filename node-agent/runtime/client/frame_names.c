@@ -112,28 +112,34 @@ const struct named_frame *frame_names_find(const struct frame_names *frames, uin
 	return number < frames->nr_rows ? &frames->rows[number] : NULL;
 }
 
-static enum runtime_kind kind_of(const struct frame_names *frames, uint32_t number)
+void frame_names_set_copied(struct frame_names *frames, uint32_t number, bool is_copied)
 {
-	return frame_names_kind(frames->rows[number].words[0]);
+	frames->rows[number].is_copied = is_copied;
 }
 
-bool frame_names_wait(const struct frame_names *frames, uint32_t kinds)
+static bool is_chosen(const struct named_frame *frame, const struct frame_choice *choice)
+{
+	return frame_names_kind(frame->words[0]) == choice->kind &&
+	       frame->is_copied == choice->is_copied;
+}
+
+bool frame_names_wait(const struct frame_names *frames, const struct frame_choice *choice)
 {
 	for (size_t i = 0; i < frames->nr_waiting; i++)
-		if (kinds & UINT32_C(1) << kind_of(frames, frames->waiting[i]))
+		if (is_chosen(&frames->rows[frames->waiting[i]], choice))
 			return true;
 	return false;
 }
 
-size_t frame_names_take(struct frame_names *frames, enum runtime_kind kind, uint32_t *ret_numbers,
-			size_t max)
+size_t frame_names_take(struct frame_names *frames, const struct frame_choice *choice,
+			uint32_t *ret_numbers, size_t max)
 {
 	size_t nr_taken = 0, nr_left = 0;
 
 	for (size_t i = 0; i < frames->nr_waiting; i++) {
 		uint32_t number = frames->waiting[i];
 
-		if (nr_taken < max && kind_of(frames, number) == kind)
+		if (nr_taken < max && is_chosen(&frames->rows[number], choice))
 			ret_numbers[nr_taken++] = number;
 		else
 			frames->waiting[nr_left++] = number;

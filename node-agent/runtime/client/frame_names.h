@@ -28,6 +28,7 @@ struct named_frame {
 	uint32_t nr_bytes; /* of the names */
 	uint8_t nr_tries;
 	bool is_waiting; /* to be read, or being read */
+	bool is_copied; /* to be read from the copy of its code object */
 	uint64_t tried_ns; /* when it was read last */
 };
 
@@ -54,13 +55,22 @@ int frame_names_get(struct frame_names *frames, const uint64_t *words, uint64_t 
 /* Returns a frame by its number, or NULL if there is none. */
 const struct named_frame *frame_names_find(const struct frame_names *frames, uint32_t number);
 
-/* Returns whether frames of one of these kinds (1 << enum runtime_kind) wait to be read. */
-bool frame_names_wait(const struct frame_names *frames, uint32_t kinds);
+/* Sets where a frame is read. At first it is in the memory of its process. */
+void frame_names_set_copied(struct frame_names *frames, uint32_t number, bool is_copied);
 
-/* Takes up to `max` of the frames of a kind that wait, the oldest first; they go on being waited
- * for. Returns their number. */
-size_t frame_names_take(struct frame_names *frames, enum runtime_kind kind, uint32_t *ret_numbers,
-			size_t max);
+/* Frames that are read in one place. */
+struct frame_choice {
+	enum runtime_kind kind;
+	bool is_copied;
+};
+
+/* Returns whether such frames wait to be read. */
+bool frame_names_wait(const struct frame_names *frames, const struct frame_choice *choice);
+
+/* Takes up to `max` of such frames that wait, the oldest first; they go on being waited for.
+ * Returns their number. */
+size_t frame_names_take(struct frame_names *frames, const struct frame_choice *choice,
+			uint32_t *ret_numbers, size_t max);
 
 /* Puts frames that were taken back, before all others. Without memory they have no names. */
 void frame_names_put_back(struct frame_names *frames, const uint32_t *numbers, size_t nr);

@@ -3,44 +3,14 @@
 
 #include "base/clock.h"
 #include "base/minmax.h"
+#include "runtime/client/frame_jobs.h"
+#include "runtime/client/runtime_search.h"
 #include "runtime/client/runtime_thread.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A process that ended this many workers is not read any more. */
-#define MAX_DEATHS 8
-
-/* The present search for a request. */
-struct search {
-	struct runtime_registry *registry;
-	const struct worker_lanes *lanes;
-	enum worker_lane lane;
-	uint64_t now_ns;
-	bool takes_late; /* also requests of owners with the lowest rank */
-	struct runtime_job *job;
-	struct strbuf *request;
-};
-
-static bool is_turn_of(const struct search *search, uint64_t owner, bool is_slow)
-{
-	bool is_for_slow = is_slow || worker_lanes_choose(search->lanes, owner, search->now_ns) ==
-					      WORKER_LANE_SLOW;
-
-	if (is_for_slow != (search->lane == WORKER_LANE_SLOW))
-		return false;
-	return search->takes_late || search->lane == WORKER_LANE_SLOW ||
-	       worker_lanes_rank(search->lanes, owner, search->now_ns) != WORKER_RANK_LATE;
-}
-
-static bool is_turn_of_process(const struct search *search,
-			       const struct runtime_known_process *process)
-{
-	return is_turn_of(search, process->sampled.cgroup_id,
-			  search->now_ns < process->slow_until_ns);
-}
-
-static bool next_file(const struct search *search)
+static bool next_file(const struct runtime_search *search)
 {
 	struct runtime_files *files = &search->registry->files;
 	const struct runtime_file_request request = { .kinds = search->registry->kinds };
@@ -48,7 +18,7 @@ static bool next_file(const struct search *search)
 
 	TAILQ_FOREACH(file, &files->waiting, link)
 	{
-		if (!is_turn_of(search, file->owner, file->is_slow))
+		if (!runtime_search_is_turn_of(search, file->owner, file->is_slow))
 			continue;
 		runtime_files_take(files, file);
 		search->job->kind = RUNTIME_REQUEST_FILE;
@@ -58,18 +28,6 @@ static bool next_file(const struct search *search)
 		return true;
 	}
 	return false;
-}
-
-static void begin_process(const struct search *search, struct runtime_known_process *process,
-			  enum runtime_request_kind kind)
-{
-	search->job->kind = kind;
-	search->job->owner = process->sampled.cgroup_id;
-	search->job->pid = process->sampled.pid;
-	search->job->start_ns = process->sampled.start_ns;
-	search->job->process = process;
-	process->is_asked = true;
-	runtime_processes_update(&search->registry->processes, process);
 }
 
 static bool is_due(const struct runtime_known_process *process,
@@ -88,7 +46,7 @@ static size_t find_due(const struct runtime_known_process *process, uint64_t now
 	return i;
 }
 
-static void inspect(const struct search *search, struct runtime_known_process *process,
+static void inspect(const struct runtime_search *search, struct runtime_known_process *process,
 		    size_t number)
 {
 	const struct runtime_instance *instance = &process->instances[number];
@@ -100,16 +58,16 @@ static void inspect(const struct search *search, struct runtime_known_process *p
 
 	strbuf_append(search->request, &request, sizeof(request));
 	search->job->instance = number;
-	begin_process(search, process, RUNTIME_REQUEST_PROCESS);
+	runtime_search_begin(search, process, RUNTIME_REQUEST_PROCESS);
 }
 
-static bool next_inspection(const struct search *search)
+static bool next_inspection(const struct runtime_search *search)
 {
 	struct runtime_known_process *process;
 
 	TAILQ_FOREACH(process, &search->registry->processes.due, due_link)
 	{
-		if (!is_turn_of_process(search, process))
+		if (!runtime_search_is_turn_of_process(search, process))
 			continue;
 		size_t number = find_due(process, search->now_ns);
 
@@ -121,68 +79,11 @@ static bool next_inspection(const struct search *search)
 	return false;
 }
 
-/* Takes the frames of the first kind that can be named. */
-static const struct runtime_found *take_frames(const struct search *search,
-					       struct runtime_known_process *process)
-{
-	struct runtime_job *job = search->job;
-
-	for (uint32_t kind = RUNTIME_NONE + 1; kind < RUNTIME_NR_KINDS; kind++) {
-		const struct runtime_found *found = runtime_processes_found(
-			process, (enum runtime_kind)kind);
-
-		if (found)
-			job->nr_numbers = frame_names_take(&process->frames,
-							   (enum runtime_kind)kind, job->numbers,
-							   process->max_frames);
-		if (job->nr_numbers > 0)
-			return found;
-	}
-	return NULL;
-}
-
-static void ask_for_names(const struct search *search, struct runtime_known_process *process,
-			  const struct runtime_found *found)
-{
-	struct runtime_names_request request = { .nr_frames = (uint32_t)search->job->nr_numbers };
-
-	request.kind = frame_names_kind(
-		frame_names_find(&process->frames, search->job->numbers[0])->words[0]);
-	memcpy(request.naming, found->naming, sizeof(request.naming));
-	strbuf_append(search->request, &request, sizeof(request));
-	for (size_t i = 0; i < search->job->nr_numbers; i++) {
-		const struct named_frame *frame = frame_names_find(&process->frames,
-								   search->job->numbers[i]);
-
-		strbuf_append(search->request, frame->words,
-			      runtime_nr_words(frame->words[0]) * sizeof(frame->words[0]));
-	}
-	begin_process(search, process, RUNTIME_REQUEST_NAMES);
-}
-
-static bool next_names(const struct search *search)
-{
-	struct runtime_known_process *process;
-
-	TAILQ_FOREACH(process, &search->registry->processes.work, work_link)
-	{
-		if (!is_turn_of_process(search, process))
-			continue;
-		const struct runtime_found *found = take_frames(search, process);
-
-		if (found) {
-			ask_for_names(search, process, found);
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool search_all(const struct search *search, bool has_files_first)
+static bool search_all(const struct runtime_search *search, bool has_files_first)
 {
 	if (has_files_first && next_file(search))
 		return true;
-	return next_inspection(search) || next_names(search) ||
+	return next_inspection(search) || frame_jobs_next(search) ||
 	       (!has_files_first && next_file(search));
 }
 
@@ -190,7 +91,7 @@ bool runtime_job_next(struct runtime_registry *registry, const struct worker_lan
 		      enum worker_lane lane, uint64_t turn, struct runtime_job *ret_job,
 		      struct strbuf *request)
 {
-	struct search search = {
+	struct runtime_search search = {
 		.registry = registry,
 		.lanes = lanes,
 		.lane = lane,
@@ -237,8 +138,7 @@ static void repeat(struct runtime_registry *registry, struct runtime_job *job)
 {
 	if (job->kind == RUNTIME_REQUEST_FILE && job->file->id != 0)
 		runtime_files_put_back(&registry->files, job->file);
-	if (job->kind == RUNTIME_REQUEST_NAMES)
-		frame_names_put_back(&job->process->frames, job->numbers, job->nr_numbers);
+	frame_jobs_put_back(registry, job);
 }
 
 void runtime_job_put_back(struct runtime_registry *registry, struct runtime_job *job)
@@ -373,83 +273,10 @@ static int take_process(struct runtime_registry *registry, struct runtime_job *j
 	return r;
 }
 
-static void set_names(struct runtime_registry *registry, struct runtime_job *job, size_t i,
-		      const char *names, size_t len, uint64_t now_ns)
-{
-	struct frame_names *frames = &job->process->frames;
-	uint64_t tag = frame_names_find(frames, job->numbers[i])->words[0];
-	struct runtimes_kind_stats *stats = runtimes_stats_of(&registry->stats,
-							      frame_names_kind(tag));
-	size_t nr_bytes = frames->nr_bytes;
-
-	frame_names_set(frames, job->numbers[i], names, len, now_ns);
-	registry->stats.nr_bytes += frames->nr_bytes - nr_bytes;
-	stats->nr_named += len > 0;
-	stats->nr_unnamed += len == 0;
-}
-
-/* Reads the next frame of a reply; its length is 0 if it has no lines. Errors: -EBADMSG. */
-static int read_frame(struct frame_reader *reader, size_t *ret_len)
-{
-	size_t start = reader->position;
-	struct runtime_line line;
-	uint32_t nr_lines;
-	int r = frame_reader_next(reader, &nr_lines);
-
-	for (uint32_t i = 0; r >= 0 && i < nr_lines; i++)
-		r = frame_reader_line(reader, &line);
-	if (r < 0)
-		return r;
-	*ret_len = nr_lines > 0 ? reader->position - start : 0;
-	return 0;
-}
-
-/* Takes the names of the frames that are in the reply. Returns their number. Errors: -EBADMSG. */
-static int take_frames_of(struct runtime_registry *registry, struct runtime_job *job,
-			  const struct runtime_reply *reply)
-{
-	struct frame_reader reader = { .bytes = reply->bytes, .len = reply->len };
-	size_t i = 0, len;
-
-	for (; i < job->nr_numbers && reader.position < reader.len; i++) {
-		size_t start = reader.position;
-		int r = read_frame(&reader, &len);
-
-		if (r < 0)
-			return r;
-		set_names(registry, job, i, reader.bytes + start, len, reply->now_ns);
-	}
-	return i == 0 || reader.position < reader.len ? -EBADMSG : (int)i;
-}
-
-/* The frames could not be read. If they were many, one of them may be the cause. */
-static void fail_names(struct runtime_registry *registry, struct runtime_job *job,
+static int take_frames(struct runtime_registry *registry, struct runtime_job *job,
 		       const struct runtime_reply *reply)
 {
-	struct runtime_known_process *process = job->process;
-
-	process->nr_deaths++;
-	if (job->nr_numbers > 1 && process->nr_deaths < MAX_DEATHS) {
-		process->max_frames = 1;
-		repeat(registry, job);
-		return;
-	}
-	process->is_gone |= process->nr_deaths >= MAX_DEATHS;
-	for (size_t i = 0; i < job->nr_numbers; i++)
-		set_names(registry, job, i, NULL, 0, reply->now_ns);
-}
-
-static int take_names(struct runtime_registry *registry, struct runtime_job *job,
-		      const struct runtime_reply *reply)
-{
-	int r = reply->error < 0 ? reply->error : take_frames_of(registry, job, reply);
-
-	if (r < 0) {
-		fail_names(registry, job, reply);
-		return reply->error < 0 ? 0 : r;
-	}
-	frame_names_put_back(&job->process->frames, job->numbers + r, job->nr_numbers - (size_t)r);
-	return 0;
+	return frame_jobs_take(registry, job, reply);
 }
 
 void runtime_job_lose_process(struct runtime_registry *registry, struct runtime_job *job)
@@ -460,8 +287,7 @@ void runtime_job_lose_process(struct runtime_registry *registry, struct runtime_
 	for (size_t i = 0; i < process->nr_instances; i++)
 		if (process->instances[i].state == RUNTIME_PENDING)
 			give_up(&process->instances[i]);
-	for (size_t i = 0; i < job->nr_numbers; i++)
-		set_names(registry, job, i, NULL, 0, process->sampled.now_ns);
+	frame_jobs_lose(registry, job, process->sampled.now_ns);
 	runtime_registry_tell(registry);
 	release(registry, job);
 }
@@ -473,7 +299,8 @@ int runtime_job_end(struct runtime_registry *registry, struct runtime_job *job,
 				     const struct runtime_reply *reply) = {
 		[RUNTIME_REQUEST_FILE] = take_file,
 		[RUNTIME_REQUEST_PROCESS] = take_process,
-		[RUNTIME_REQUEST_NAMES] = take_names,
+		[RUNTIME_REQUEST_NAMES] = take_frames,
+		[RUNTIME_REQUEST_COPIES] = take_frames,
 	};
 	int r = 0;
 

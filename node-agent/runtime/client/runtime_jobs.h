@@ -13,19 +13,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A frame that waits to be read. */
+struct runtime_job_frame {
+	uint32_t process; /* id: it may be forgotten meanwhile */
+	uint32_t number;
+};
+
 /* A request to a worker, and about what. */
 struct runtime_job {
 	enum runtime_request_kind kind;
 	uint64_t owner; /* cgroup id */
-	uint32_t pid; /* of the process */
+	uint32_t pid; /* of the process, if there is one */
 	uint64_t start_ns; /* likewise, since boot; 0: not known */
 	bool is_try; /* with a short time limit (worker/worker_lanes.h) */
 	bool is_late; /* its owner has the lowest rank */
 	struct runtime_known_file *file; /* a reference; of RUNTIME_REQUEST_FILE */
-	struct runtime_known_process *process; /* borrowed; of the others: is_asked is set */
+	/* Borrowed; of RUNTIME_REQUEST_PROCESS and RUNTIME_REQUEST_NAMES: is_asked is set. */
+	struct runtime_known_process *process;
 	size_t instance; /* of RUNTIME_REQUEST_PROCESS */
-	uint32_t numbers[RUNTIME_MAX_FRAMES]; /* of RUNTIME_REQUEST_NAMES: the frames */
-	size_t nr_numbers;
+	/* Of RUNTIME_REQUEST_NAMES and RUNTIME_REQUEST_COPIES. */
+	struct runtime_job_frame frames[RUNTIME_MAX_FRAMES];
+	size_t nr_frames;
 };
 
 /* Chooses the next request for a lane, and writes its bytes. `turn` counts the requests, so that

@@ -184,15 +184,17 @@ const struct runtime_found *runtime_processes_found(const struct runtime_known_p
 	return NULL;
 }
 
-/* Returns the kinds whose frames can be named, as 1 << enum runtime_kind. */
-static uint32_t ready_kinds(const struct runtime_known_process *process)
+/* Returns whether frames wait that can be named, from copies or else from the process's memory. */
+static bool can_name(const struct runtime_known_process *process, bool is_copied)
 {
-	uint32_t kinds = 0;
+	for (uint32_t kind = RUNTIME_NONE + 1; kind < RUNTIME_NR_KINDS; kind++) {
+		const struct frame_choice choice = { (enum runtime_kind)kind, is_copied };
 
-	for (uint32_t kind = RUNTIME_NONE + 1; kind < RUNTIME_NR_KINDS; kind++)
-		if (runtime_processes_found(process, (enum runtime_kind)kind))
-			kinds |= UINT32_C(1) << kind;
-	return kinds;
+		if (runtime_processes_found(process, choice.kind) &&
+		    frame_names_wait(&process->frames, &choice))
+			return true;
+	}
+	return false;
 }
 
 static bool is_pending(const struct runtime_known_process *process)
@@ -207,7 +209,8 @@ void runtime_processes_update(struct runtime_processes *processes,
 			      struct runtime_known_process *process)
 {
 	bool is_free = !process->is_asked && !process->is_gone;
-	bool has_work = is_free && frame_names_wait(&process->frames, ready_kinds(process));
+	bool has_work = (is_free && can_name(process, false)) ||
+			(!process->is_asked && can_name(process, true));
 	bool is_due = is_free && is_pending(process);
 
 	if (has_work && !process->has_work)

@@ -31,6 +31,7 @@ void runtime_registry_done(struct runtime_registry *registry)
 {
 	runtime_processes_done(&registry->processes);
 	runtime_files_done(&registry->files);
+	code_copies_done(&registry->copies);
 	pthread_cond_destroy(&registry->is_idle_now);
 	pthread_mutex_destroy(&registry->lock);
 	cleanup_closep(&registry->wake_fd);
@@ -38,8 +39,22 @@ void runtime_registry_done(struct runtime_registry *registry)
 
 void runtime_registry_wake(struct runtime_registry *registry)
 {
+	runtime_registry_wake_later(registry);
+	runtime_registry_flush(registry);
+}
+
+void runtime_registry_wake_later(struct runtime_registry *registry)
+{
 	registry->is_idle = false;
 	registry->nr_wakes++;
+	registry->is_wake_due = true;
+}
+
+void runtime_registry_flush(struct runtime_registry *registry)
+{
+	if (!registry->is_wake_due)
+		return;
+	registry->is_wake_due = false;
 	(void)eventfd_write(registry->wake_fd, 1);
 }
 

@@ -4,6 +4,7 @@
 #ifndef RUNTIME_CLIENT_RUNTIME_REGISTRY_H
 #define RUNTIME_CLIENT_RUNTIME_REGISTRY_H
 
+#include "runtime/client/code_copies.h"
 #include "runtime/client/runtime_files.h"
 #include "runtime/client/runtime_processes.h"
 #include "runtime/client/runtimes.h"
@@ -19,9 +20,11 @@ struct runtime_registry {
 	pthread_mutex_t lock; /* for all that follows */
 	pthread_cond_t is_idle_now;
 	bool is_idle; /* nothing is left to read that runtimes_wait() waits for */
-	uint64_t nr_wakes; /* calls of runtime_registry_wake() */
+	uint64_t nr_wakes; /* times that something new was to do */
+	bool is_wake_due; /* the thread was not woken for all of it yet */
 	struct runtime_files files;
 	struct runtime_processes processes;
+	struct code_copies copies;
 	struct runtimes_stats stats; /* counters only */
 };
 
@@ -32,6 +35,13 @@ void runtime_registry_done(struct runtime_registry *registry);
 
 /* Says, with the lock, that there is something to do, and wakes the thread. */
 void runtime_registry_wake(struct runtime_registry *registry);
+
+/* The same, but the thread is not woken before runtime_registry_flush(): names that are read
+ * together cost less. */
+void runtime_registry_wake_later(struct runtime_registry *registry);
+
+/* Wakes the thread, with the lock, if that is due. */
+void runtime_registry_flush(struct runtime_registry *registry);
 
 /* Says, with the lock, that an answer has come. */
 void runtime_registry_tell(struct runtime_registry *registry);

@@ -79,14 +79,16 @@ static int send_request(struct runtime_thread *thread, enum worker_lane lane,
 		[RUNTIME_REQUEST_FILE] = sizeof(struct runtime_file_answer),
 		[RUNTIME_REQUEST_PROCESS] = sizeof(struct runtime_found),
 		[RUNTIME_REQUEST_NAMES] = RUNTIME_NAMES_MAX_BYTES,
+		[RUNTIME_REQUEST_COPIES] = RUNTIME_NAMES_MAX_BYTES,
 	};
 	const struct worker_request head = {
 		.kind = job->kind,
 		.nr_bytes = (uint32_t)thread->request.len,
 		.max_bytes = max_bytes[job->kind],
 	};
-	int fd = job->file ? job->file->fd : job->process->memory_fd;
-	const struct worker_payload payload = { thread->request.data, &fd, 1 };
+	bool has_fd = job->file || job->process;
+	int fd = job->process ? job->process->memory_fd : job->file ? job->file->fd : -EBADF;
+	const struct worker_payload payload = { thread->request.data, &fd, has_fd };
 	const struct worker_limits limits = {
 		.timeout_ns = job->is_try ? WORKER_LANES_TRY_NS : RUNTIME_REQUEST_NS,
 		.cpu_s = RUNTIME_REQUEST_CPU_S,
@@ -135,7 +137,7 @@ static bool start_next(struct runtime_thread *thread, enum worker_lane lane)
 	while (!worker_lanes_is_busy(thread->lanes, lane) && choose_job(thread, lane)) {
 		heartbeat_beat();
 		set_rank(thread, lane, job);
-		if (!job->file && open_memory(thread, job) < 0) {
+		if (job->process && open_memory(thread, job) < 0) {
 			lose_process(thread, job);
 			continue;
 		}
@@ -153,7 +155,7 @@ static void punish(struct runtime_thread *thread, struct runtime_job *job, uint6
 {
 	if (job->file)
 		job->file->is_slow = true;
-	else
+	else if (job->process)
 		job->process->slow_until_ns = now_ns + WORKER_LANES_PENALTY_NS;
 	worker_lanes_punish(thread->lanes, job->owner, now_ns);
 }
@@ -270,6 +272,7 @@ static void do_chores(struct runtime_thread *thread, uint64_t now_ns)
 	LOCKED(&registry->lock);
 
 	registry->stats.worker = worker;
+	code_copies_expire(&registry->copies, now_ns);
 	for (size_t i = 0; i < registry->processes.nr_slots; i++)
 		if (registry->processes.slots[i])
 			tidy_process(thread, registry->processes.slots[i], now_ns);

@@ -185,6 +185,23 @@ size_t runtimes_get_results(struct runtimes *runtimes, uint32_t process,
 	return known ? known->nr_instances : 0;
 }
 
+/* A frame was added that waits for its names. */
+static void await_names(struct runtime_registry *registry, struct runtime_known_process *process,
+			uint32_t number)
+{
+	const struct code_key key = {
+		.pid = process->sampled.pid,
+		.start_ns = process->sampled.start_ns,
+		.words = frame_names_find(&process->frames, number)->words,
+	};
+	bool is_copied = code_copies_find(&registry->copies, &key) != NULL;
+
+	frame_names_set_copied(&process->frames, number, is_copied);
+	runtime_processes_update(&registry->processes, process);
+	if (process->has_work)
+		runtime_registry_wake_later(registry);
+}
+
 uint64_t runtimes_frame(struct runtimes *runtimes, uint32_t process, const uint64_t *words,
 			uint64_t now_ns)
 {
@@ -206,14 +223,25 @@ uint64_t runtimes_frame(struct runtimes *runtimes, uint32_t process, const uint6
 		return 0;
 	}
 	registry->stats.nr_bytes += known->frames.nr_bytes - nr_bytes;
-	if (is_added) {
-		bool had_work = known->has_work;
-
-		runtime_processes_update(&registry->processes, known);
-		if (known->has_work && !had_work)
-			runtime_registry_wake(registry);
-	}
+	if (is_added)
+		await_names(registry, known, number);
 	return (uint64_t)process << PROCESS_SHIFT | (number + 1);
+}
+
+void runtimes_add_copy(struct runtimes *runtimes, const struct code_copy *copy, uint64_t now_ns)
+{
+	struct runtime_registry *registry = &runtimes->registry;
+	LOCKED(&registry->lock);
+
+	code_copies_add(&registry->copies, copy, now_ns);
+}
+
+void runtimes_flush(struct runtimes *runtimes)
+{
+	struct runtime_registry *registry = &runtimes->registry;
+	LOCKED(&registry->lock);
+
+	runtime_registry_flush(registry);
 }
 
 void runtimes_wait(struct runtimes *runtimes, uint64_t until_ns)
@@ -222,6 +250,7 @@ void runtimes_wait(struct runtimes *runtimes, uint64_t until_ns)
 	const struct timespec until = clock_timespec(until_ns);
 	LOCKED(&registry->lock);
 
+	runtime_registry_flush(registry);
 	while (!registry->is_idle)
 		if (pthread_cond_timedwait(&registry->is_idle_now, &registry->lock, &until) != 0)
 			return;

@@ -15,6 +15,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "bpf/shared/code_copy.h"
 #include "runtime/client/runtime_files.h"
 #include "runtime/client/runtime_processes.h"
 #include "symbol/frame/symbol_frames.h"
@@ -119,10 +120,17 @@ size_t runtimes_get_results(struct runtimes *runtimes, uint32_t process,
 uint64_t runtimes_frame(struct runtimes *runtimes, uint32_t process, const uint64_t *words,
 			uint64_t now_ns);
 
+/* Keeps a copy of a code object for a while, for frames that come after it. */
+void runtimes_add_copy(struct runtimes *runtimes, const struct code_copy *copy, uint64_t now_ns);
+
+/* Has the names of new frames read now. To be called when all frames at hand were added. */
+void runtimes_flush(struct runtimes *runtimes);
+
 /* For the symbolizer.
  *
- * Waits until the names of all frames are read that can be read now, at most until `until_ns`
- * (CLOCK_MONOTONIC). Does not wait for processes whose names took too long before. */
+ * Waits until the names of all frames are read that can be read now, beginning with new ones, at
+ * most until `until_ns` (CLOCK_MONOTONIC). Does not wait for processes whose names took too long
+ * before. */
 void runtimes_wait(struct runtimes *runtimes, uint64_t until_ns);
 
 /* Names a frame. Strings are borrowed until the next call of this function. Errors: -ENOENT

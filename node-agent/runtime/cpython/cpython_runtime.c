@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The layout and the naming of a CPython are constants of its file (cpython_file.h), but for the
  * place of the thread state, which is learned from the threads of a process. */
+#include "bpf/shared/code_copy.h"
 #include "bpf/shared/runtime_cpython.h"
 
 #include "runtime/cpython/cpython_file.h"
@@ -107,6 +108,22 @@ static void fill_current(const uint64_t *values, struct cpython_layout *layout)
 		layout->interpreters = (uint16_t)values[CPYTHON_OFFSET_INTERPRETERS];
 }
 
+/* Sets what is copied of code objects, unless it is too far from their starts. */
+static void fill_copied(const uint64_t *values, struct cpython_layout *layout)
+{
+	uint64_t name = values[CPYTHON_OFFSET_CODE_QUALNAME] != CPYTHON_NONE
+				? values[CPYTHON_OFFSET_CODE_QUALNAME]
+				: values[CPYTHON_OFFSET_CODE_NAME];
+
+	if (count_code_bytes(values) > CODE_COPY_OBJECT_BYTES ||
+	    values[CPYTHON_OFFSET_BYTES_SIZE] >= CODE_COPY_BYTES_HEADER)
+		return;
+	layout->filename = (uint8_t)values[CPYTHON_OFFSET_CODE_FILENAME];
+	layout->name = (uint8_t)name;
+	layout->lines = (uint8_t)values[CPYTHON_OFFSET_CODE_LINETABLE];
+	layout->bytes_size = (uint8_t)values[CPYTHON_OFFSET_BYTES_SIZE];
+}
+
 static void fill_layout(const uint64_t *values, const struct cpython_place *place,
 			struct cpython_layout *ret_layout)
 {
@@ -123,10 +140,10 @@ static void fill_layout(const uint64_t *values, const struct cpython_place *plac
 		.frame = (uint16_t)values[CPYTHON_OFFSET_CURRENT_FRAME],
 		.cframe_previous = (uint16_t)values[CPYTHON_OFFSET_CFRAME_PREVIOUS],
 		.thread_id = (uint16_t)values[CPYTHON_OFFSET_THREAD_ID],
-		.code = (uint16_t)values[CPYTHON_OFFSET_FRAME_CODE],
-		.previous = (uint16_t)values[CPYTHON_OFFSET_FRAME_PREVIOUS],
-		.instr = (uint16_t)values[CPYTHON_OFFSET_FRAME_INSTR],
-		.owner = (uint16_t)values[CPYTHON_OFFSET_FRAME_OWNER],
+		.code = (uint8_t)values[CPYTHON_OFFSET_FRAME_CODE],
+		.previous = (uint8_t)values[CPYTHON_OFFSET_FRAME_PREVIOUS],
+		.instr = (uint8_t)values[CPYTHON_OFFSET_FRAME_INSTR],
+		.owner = (uint8_t)values[CPYTHON_OFFSET_FRAME_OWNER],
 		.check = (uint16_t)values[CPYTHON_OFFSET_CODE_FIRSTLINENO],
 		.bytecode = (uint16_t)values[CPYTHON_OFFSET_CODE_BYTECODE],
 		.frame_bytes = (uint8_t)count_frame_bytes(values),
@@ -135,6 +152,7 @@ static void fill_layout(const uint64_t *values, const struct cpython_place *plac
 			  (uint32_t)values[CPYTHON_EVAL_COLD_END] },
 	};
 	fill_current(values, ret_layout);
+	fill_copied(values, ret_layout);
 }
 
 static void set_state(struct runtime_found *found, uint32_t state, const char *reason)
@@ -165,10 +183,12 @@ static void say_ready(struct runtime_found *found, const uint64_t *values)
 
 /* Other processes have the place as well, unless it is in a block whose number depends on what was
  * loaded before. If several places have the state, then another process may have it in another one
- * of them. */
+ * of them. A forked child makes the key anew: glibc gives it the lowest one that is free, which is
+ * the same again, but musl, whose keys are all in a table, the next one. */
 static bool is_of_file(const struct cpython_place *place)
 {
-	return place->is_only && place->kind != CPYTHON_PLACE_DYNAMIC_TLS;
+	return place->is_only && place->kind != CPYTHON_PLACE_DYNAMIC_TLS &&
+	       place->kind != CPYTHON_PLACE_FAR_KEY;
 }
 
 /* Without a way from a thread's state to _PyRuntime, the unwinder needs its address. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/v8/v8_script.h"
 
+#include "base/minmax.h"
 #include "runtime/frame_writer.h"
 #include "runtime/v8/v8_string.h"
 #include "runtime/v8/v8_values.h"
@@ -9,7 +10,8 @@
 
 #define LINE_OFFSET 8 /* of Script.line_offset, behind the name */
 #define MAX_SOURCE_CHARS (16 << 20)
-#define CHUNK_BYTES 8192
+#define CHUNK_BYTES 16384
+#define NOTED_CHARS (64 << 10)
 #define FILE_SCHEME "file://"
 
 /* Counts the line terminators among characters; a CR before a LF is none. */
@@ -27,10 +29,20 @@ static void count_char(struct line_counter *counter, uint32_t c)
 		counter->nr_ends++;
 }
 
+/* Most sources have no CR, and few LFs. */
 static void count_one_byte(struct line_counter *counter, const uint8_t *chars, size_t nr_chars)
 {
-	for (size_t i = 0; i < nr_chars; i++)
-		count_char(counter, chars[i]);
+	const uint8_t *end = chars + nr_chars, *next = chars;
+
+	if (counter->is_after_cr || memchr(chars, '\r', nr_chars)) {
+		for (size_t i = 0; i < nr_chars; i++)
+			count_char(counter, chars[i]);
+		return;
+	}
+	while (next < end && (next = memchr(next, '\n', (size_t)(end - next)))) {
+		counter->nr_ends++;
+		next++;
+	}
 }
 
 static void count_two_byte(struct line_counter *counter, const uint16_t *chars, size_t nr_chars)
@@ -73,10 +85,52 @@ static bool is_at_lone_cr(const struct v8_heap *heap, const struct v8_flat *flat
 	       next != '\n';
 }
 
+/* The part of a source that was searched for the ends of lines. */
+struct search {
+	struct line_counter counter;
+	uint32_t position;
+};
+
+/* Returns the notes of a source: for each NOTED_CHARS, what was counted up to their end. NULL: none
+ * are kept. */
+static struct memory_notes *get_notes(const struct v8_heap *heap, const struct v8_flat *flat)
+{
+	struct memory_notes *notes = heap->memory->notes;
+	const uint64_t key[] = { flat->address, (uint64_t)flat->length << 1 | flat->is_two_byte };
+
+	_Static_assert(MAX_SOURCE_CHARS / NOTED_CHARS <= MEMORY_MAX_NOTES, "all have room");
+	if (!notes)
+		return NULL;
+	if (memcmp(notes->key, key, sizeof(key)) != 0) {
+		memcpy(notes->key, key, sizeof(key));
+		notes->nr = 0;
+	}
+	return notes;
+}
+
+/* Goes to the last place before a position of which there is a note. */
+static void use_notes(const struct memory_notes *notes, uint32_t position, struct search *search)
+{
+	size_t nr = notes ? min_u64(notes->nr, position / NOTED_CHARS) : 0;
+
+	if (nr == 0)
+		return;
+	search->position = (uint32_t)nr * NOTED_CHARS;
+	search->counter.nr_ends = notes->values[nr - 1] >> 1;
+	search->counter.is_after_cr = notes->values[nr - 1] & 1;
+}
+
+static void add_note(struct memory_notes *notes, const struct search *search)
+{
+	if (notes && search->position == (notes->nr + 1) * NOTED_CHARS)
+		notes->values[notes->nr++] = search->counter.nr_ends << 1 |
+					     search->counter.is_after_cr;
+}
+
 /* Returns the number of lines that end before a position of the source, or -ENOENT. */
 static int64_t search_source(const struct v8_heap *heap, uint64_t script, uint32_t position)
 {
-	struct line_counter counter = { 0 };
+	struct search search = { 0 };
 	struct v8_flat flat;
 	uint64_t source;
 
@@ -84,14 +138,18 @@ static int64_t search_source(const struct v8_heap *heap, uint64_t script, uint32
 	    v8_string_flat(heap, source, &flat) < 0 || position > flat.length ||
 	    position > MAX_SOURCE_CHARS)
 		return -ENOENT;
-	for (uint32_t start = 0; start < position; start += CHUNK_BYTES / 2) {
-		uint32_t rest = position - start;
+	struct memory_notes *notes = get_notes(heap, &flat);
+	use_notes(notes, position, &search);
+	while (search.position < position) {
+		uint32_t nr = (uint32_t)min_u64(position - search.position, CHUNK_BYTES / 2);
 
-		if (count_chunk(heap, &flat, start, rest < CHUNK_BYTES / 2 ? rest : CHUNK_BYTES / 2,
-				&counter) < 0)
+		if (count_chunk(heap, &flat, search.position, nr, &search.counter) < 0)
 			return -ENOENT;
+		search.position += nr;
+		add_note(notes, &search);
 	}
-	return (int64_t)counter.nr_ends + is_at_lone_cr(heap, &flat, position, &counter);
+	return (int64_t)search.counter.nr_ends +
+	       is_at_lone_cr(heap, &flat, position, &search.counter);
 }
 
 /* The same by Script.line_ends, an array of positions in ascending order. */

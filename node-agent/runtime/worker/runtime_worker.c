@@ -2,11 +2,10 @@
 #include "runtime/worker/runtime_worker.h"
 
 #include "base/cleanup.h"
+#include "runtime/worker/names_answer.h"
 #include "worker/worker_server.h"
 
 #include <string.h>
-
-#define MAX_FRAME_BYTES ((size_t)256 << 10) /* RUNTIME_MAX_LINES lines with the longest texts */
 
 /* The runtimes that are known, by kind. */
 static const struct runtime_ops *known_runtimes[RUNTIME_NR_KINDS] = {
@@ -71,112 +70,23 @@ static int answer_file(const struct worker_call *call, const struct runtime_ops 
 	return strbuf_error(reply);
 }
 
-static struct process_memory memory_of(const struct worker_call *call)
-{
-	return (struct process_memory){ .fd = call->fds[0], .nr_left = RUNTIME_MAX_READ_BYTES };
-}
-
-/* Returns the runtime of a kind, or NULL if it is not known. */
-static const struct runtime_ops *runtime_of(const struct runtime_ops *const *runtimes,
-					    uint32_t kind)
-{
-	return kind < RUNTIME_NR_KINDS ? runtimes[kind] : NULL;
-}
-
 static int answer_process(const struct worker_call *call, const struct runtime_ops *const *runtimes,
 			  struct strbuf *reply)
 {
-	struct process_memory memory = memory_of(call);
+	struct process_memory memory = { .fd = call->fds[0], .nr_left = RUNTIME_MAX_READ_BYTES };
 	struct runtime_process_request request;
 	struct runtime_found found = { 0 };
 
 	if (call->request.nr_bytes != sizeof(request))
 		return -EINVAL;
 	memcpy(&request, call->bytes, sizeof(request));
-	const struct runtime_ops *runtime = runtime_of(runtimes, request.file.kind);
-	if (!runtime)
+	if (request.file.kind >= RUNTIME_NR_KINDS || !runtimes[request.file.kind])
 		return -EINVAL;
-	int r = runtime->inspect(&memory, &request.file, request.bias, &found);
+	int r = runtimes[request.file.kind]->inspect(&memory, &request.file, request.bias, &found);
 	if (r < 0)
 		return r;
 	strbuf_append(reply, &found, sizeof(found));
 	return strbuf_error(reply);
-}
-
-/* The frames of a request that are still to be named. */
-struct naming {
-	const struct runtime_ops *runtime;
-	const uint64_t *values; /* runtime_found.naming */
-	const uint64_t *words;
-	size_t nr_words;
-	struct process_memory memory;
-	struct strbuf frame; /* the present one */
-};
-
-/* Writes a frame; without lines if it cannot be read. Errors: -ENOMEM, -ENOSPC. */
-static int name_frame(struct naming *naming)
-{
-	struct frame_writer writer = { .out = &naming->frame };
-
-	strbuf_clear(&naming->frame);
-	frame_writer_begin(&writer);
-	if (naming->runtime->name(&naming->memory, naming->values, naming->words, &writer) < 0)
-		frame_writer_drop(&writer);
-	return strbuf_error(&naming->frame);
-}
-
-/* Returns the number of words of the next frame; 0 if it is malformed. */
-static uint32_t next_words(const struct naming *naming)
-{
-	uint32_t nr = naming->nr_words > 0 ? runtime_nr_words(naming->words[0]) : 0;
-
-	return nr <= naming->nr_words ? nr : 0;
-}
-
-static int name_frames(struct naming *naming, uint32_t nr_frames, struct strbuf *reply)
-{
-	for (uint32_t i = 0; i < nr_frames; i++) {
-		uint32_t nr_words = next_words(naming);
-
-		if (nr_words == 0)
-			return -EINVAL;
-		int r = name_frame(naming);
-		if (r < 0)
-			return r;
-		if (reply->max - reply->len < naming->frame.len)
-			return i == 0 ? -ENOSPC : 0;
-		strbuf_append(reply, naming->frame.data, naming->frame.len);
-		naming->words += nr_words;
-		naming->nr_words -= nr_words;
-	}
-	return naming->nr_words == 0 ? strbuf_error(reply) : -EINVAL;
-}
-
-static int answer_names(const struct worker_call *call, const struct runtime_ops *const *runtimes,
-			struct strbuf *reply)
-{
-	uint64_t words[RUNTIME_MAX_FRAMES * RUNTIME_MAX_WORDS];
-	struct runtime_names_request request;
-	size_t nr_bytes = call->request.nr_bytes;
-
-	if (nr_bytes < sizeof(request) || nr_bytes > sizeof(request) + sizeof(words) ||
-	    (nr_bytes - sizeof(request)) % sizeof(words[0]) != 0)
-		return -EINVAL;
-	memcpy(&request, call->bytes, sizeof(request));
-	memcpy(words, call->bytes + sizeof(request), nr_bytes - sizeof(request));
-	struct naming naming = {
-		.runtime = runtime_of(runtimes, request.kind),
-		.values = request.naming,
-		.words = words,
-		.nr_words = (nr_bytes - sizeof(request)) / sizeof(words[0]),
-		.memory = memory_of(call),
-		.frame = strbuf_with_max(MAX_FRAME_BYTES),
-	};
-	if (!naming.runtime || request.nr_frames == 0)
-		return -EINVAL;
-	int r = name_frames(&naming, request.nr_frames, reply);
-	strbuf_done(&naming.frame);
-	return r;
 }
 
 int runtime_worker_answer(struct worker_call *call, struct strbuf *reply, void *data)
@@ -186,10 +96,12 @@ int runtime_worker_answer(struct worker_call *call, struct strbuf *reply, void *
 				      struct strbuf *reply) = {
 		[RUNTIME_REQUEST_FILE] = answer_file,
 		[RUNTIME_REQUEST_PROCESS] = answer_process,
-		[RUNTIME_REQUEST_NAMES] = answer_names,
+		[RUNTIME_REQUEST_NAMES] = names_answer,
+		[RUNTIME_REQUEST_COPIES] = names_answer,
 	};
 
-	if (call->nr_fds != 1 || call->request.kind >= array_len(answers))
+	if (call->request.kind >= array_len(answers) ||
+	    call->nr_fds != (call->request.kind != RUNTIME_REQUEST_COPIES))
 		return -EINVAL;
 	return answers[call->request.kind](call, data, reply);
 }

@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "bpf/shared/code_copy.h"
 #include "runtime/runtime.h"
 #include "worker/worker_channel.h"
 
@@ -40,8 +41,13 @@ enum runtime_request_kind {
 	RUNTIME_REQUEST_PROCESS,
 	/* Names frames. fds: the process's memory. Bytes: struct runtime_names_request and the
 	 * frames' words. Reply: frames (frame_writer.h) in the order of the request; the last ones
-	 * may be missing if the reply would be too long. */
+	 * may be missing if the reply would be too long, or once half of the permitted bytes were
+	 * read. */
 	RUNTIME_REQUEST_NAMES,
+	/* The same without fds, of frames whose code objects were copied, which may be of several
+	 * processes. Behind the words of each frame are the length of the copy (u32), and the copy
+	 * (bpf/shared/code_copy.h). The length is 0 if it is that of the frame before. */
+	RUNTIME_REQUEST_COPIES,
 };
 
 struct runtime_file_request {
@@ -75,7 +81,8 @@ struct runtime_names_request {
 
 #define RUNTIME_REQUEST_MAX_BYTES                                                                  \
 	(sizeof(struct runtime_names_request) +                                                    \
-	 (size_t)RUNTIME_MAX_FRAMES * RUNTIME_MAX_WORDS * sizeof(uint64_t))
+	 (size_t)RUNTIME_MAX_FRAMES * (RUNTIME_MAX_WORDS * sizeof(uint64_t) + sizeof(uint32_t) +   \
+				       sizeof(struct code_copy)))
 
 /* The command `flamelet runtime-worker`: answers requests until the socket is closed. Returns the
  * exit status. */

@@ -3,7 +3,7 @@
  * with 1 if any is. See tell_names.py, which is that process.
  *
  *	python_names PID < FRAMES */
-#include "found_naming.h"
+#include "tests/oracle/runtimes/found_runtime.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -129,7 +129,7 @@ int main(int argc, char **argv)
 		return 77;
 	}
 	memory.fd = fd;
-	if (found_naming_read(&memory, argv[1], &found) < 0) {
+	if (found_runtime_read(&cpython_runtime, &memory, argv[1], &found) < 0) {
 		fprintf(stderr, "no Python was found in the process\n");
 		return 1;
 	}

@@ -11,7 +11,7 @@ import greenlet
 
 import truth
 
-ROUNDS = 4000
+ROUNDS = 16000
 NR_GREENLETS = 3
 
 

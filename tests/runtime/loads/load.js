@@ -203,6 +203,7 @@ function calls() {
 
 async function rest(depth) {
 	if (depth === 0) {
+		work();
 		await null;
 		return work();
 	}
@@ -220,7 +221,10 @@ async function tasks() {
 	await Promise.all([rest(2), rest(3)]);
 	for await (const row of rows())
 		work(ROUNDS + (row & 1));
-	await new Promise(resolve => setImmediate(() => resolve(work())));
+	await new Promise(resolve => {
+		work();
+		setImmediate(() => resolve(work()));
+	});
 	await Promise.resolve(1).then(function then(value) {
 		return work() + value;
 	});

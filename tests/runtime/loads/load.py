@@ -13,6 +13,9 @@ import threading
 import truth
 
 ROUNDS = 4000
+# Most of the time of deep calls and of tasks must be spent at their end, however slow the way to it is.
+ROUNDS_PER_CALL = 40
+ROUNDS_OF_TASK = 6 * ROUNDS
 NR_WORKERS = 3
 
 
@@ -24,17 +27,17 @@ def work(rounds=ROUNDS):
     return total
 
 
-def recurse(depth):
+def recurse(depth, rounds=ROUNDS):
     if depth == 0:
-        return work()
-    return recurse(depth - 1)
+        return work(rounds)
+    return recurse(depth - 1, rounds)
 
 
-def alternate(depth):
+def alternate(depth, rounds=ROUNDS):
     """Each level is a function in C that calls back."""
     if depth == 0:
-        return work()
-    return max(map(lambda level: alternate(level - 1), [depth]))
+        return work(rounds)
+    return max(map(lambda level: alternate(level - 1, rounds), [depth]))
 
 
 class Walker:
@@ -174,7 +177,11 @@ def calls(_argument):
 
 
 def deep(depth):
-    recurse(depth)
+    recurse(depth, ROUNDS + ROUNDS_PER_CALL * depth)
+
+
+def alternate_deep(depth):
+    alternate(depth, ROUNDS + 2 * ROUNDS_PER_CALL * depth)
 
 
 def renamed(function, name):
@@ -210,20 +217,20 @@ def unicode(_argument):
 async def wait(depth):
     if depth == 0:
         await asyncio.sleep(0)
-        return work()
+        return work(ROUNDS_OF_TASK)
     return await wait(depth - 1)
 
 
 async def gather():
     await asyncio.gather(wait(3), wait(5))
-    return work()
+    return work(ROUNDS_OF_TASK)
 
 
 def tasks(_argument):
     asyncio.run(gather())
 
 
-CASES = {"calls": calls, "threads": calls, "processes": calls, "deep": deep, "alternate": alternate, "unicode": unicode,
+CASES = {"calls": calls, "threads": calls, "processes": calls, "deep": deep, "alternate": alternate_deep, "unicode": unicode,
          "tasks": tasks, "texts": texts}
 
 

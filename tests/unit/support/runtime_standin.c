@@ -66,6 +66,8 @@ static int name(struct process_memory *memory, const uint64_t *naming, const uin
 		_exit(1);
 	while (strcmp(text, RUNTIME_STANDIN_HANGING) == 0 && is_for_ever)
 		;
+	if (strcmp(text, RUNTIME_STANDIN_GREEDY) == 0)
+		memory->nr_left /= 4;
 	if (line.name_len == 0)
 		return -ENOENT;
 	frame_writer_add(writer, &line);

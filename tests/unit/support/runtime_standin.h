@@ -28,6 +28,7 @@ struct runtime_standin {
 /* Names that make the worker misbehave. */
 #define RUNTIME_STANDIN_DEADLY "Dead"
 #define RUNTIME_STANDIN_HANGING "Hang"
+#define RUNTIME_STANDIN_GREEDY "greedy" /* reads most of what a request may read */
 
 extern const struct runtime_ops *runtime_standins[RUNTIME_NR_KINDS];
 

@@ -106,6 +106,13 @@ static void start_pipeline(struct fixture *fixture, struct pod_watch *watch)
 	assert_int_equal(pipeline_start(&opts, &fixture->pipeline), 0);
 }
 
+/* Returns when the second of Unix time began in which a time lies, and a little: windows end with
+ * it. */
+static uint64_t second_start_ns(uint64_t mono_ns)
+{
+	return mono_ns - clock_mono_to_real_ns(mono_ns) % NSEC_PER_SEC + NSEC_PER_MSEC;
+}
+
 static int set_up(void **state)
 {
 	struct fixture *fixture = test_calloc(1, sizeof(*fixture));
@@ -114,7 +121,7 @@ static int set_up(void **state)
 	if (cgroup_fs_open(NULL, &fixture->fs) < 0)
 		return 0;
 	fixture->proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	fixture->start_ns = clock_mono_ns();
+	fixture->start_ns = second_start_ns(clock_mono_ns());
 	pthread_mutex_init(&fixture->gate, NULL);
 	assert_int_equal(cgroup_fs_id(fixture->fs, "/", &fixture->host_id), 0);
 	assert_int_equal(pod_index_new(MAX_PODS, &fixture->pods), 0);
@@ -274,8 +281,8 @@ static void a_profile_says_which_time_it_covers(void **state)
 
 static void samples_are_cut_into_windows_of_a_second(void **state)
 {
-	static const uint64_t at_ms[] = { 0, 1, 999, 1000, 1999, 2500, 3499, 9000 };
-	static const uint64_t totals[] = { 3, 2, 2, 1 }; /* 0.., 1000.., 2500.., 9000.. */
+	static const uint64_t at_ms[] = { 0, 1, 900, 1000, 1900, 2500, 3400, 9000 };
+	static const uint64_t totals[] = { 3, 2, 1, 1, 1 };
 	struct fixture *fixture = fixture_or_skip(state);
 
 	for (size_t i = 0; i < array_len(at_ms); i++)
@@ -302,11 +309,11 @@ static void a_tick_closes_a_window_that_is_over(void **state)
 
 	tick(fixture, 0);
 	add_sample(fixture, getpid(), 0);
-	tick(fixture, 999 * NSEC_PER_MSEC);
-	add_sample(fixture, getpid(), 999 * NSEC_PER_MSEC);
+	tick(fixture, 900 * NSEC_PER_MSEC);
+	add_sample(fixture, getpid(), 900 * NSEC_PER_MSEC);
 	tick(fixture, NSEC_PER_SEC);
 	assert_int_equal(pipeline_get_stats(fixture->pipeline).nr_windows, 1);
-	add_sample(fixture, getpid(), 999 * NSEC_PER_MSEC);
+	add_sample(fixture, getpid(), 900 * NSEC_PER_MSEC);
 	assert_totals(fixture, totals, array_len(totals));
 }
 
@@ -464,9 +471,11 @@ static struct pod_watch *watch_server(const struct fixture *fixture,
 /* A pod that the kubelet never lists. Its window ended a while ago, to make the wait short. */
 static void check_grace_time(struct fixture *fixture, uint64_t cgroup_id)
 {
-	uint64_t deadline_ns = clock_mono_ns() + NSEC_PER_SEC / 2;
+	uint64_t now_ns = clock_mono_ns();
 
-	fixture->start_ns = deadline_ns - IDENTITY_GRACE_NS - NSEC_PER_SEC;
+	fixture->start_ns = second_start_ns(now_ns + NSEC_PER_SEC / 2 - IDENTITY_GRACE_NS);
+	uint64_t deadline_ns = fixture->start_ns + NSEC_PER_SEC - 2 * NSEC_PER_MSEC +
+			       IDENTITY_GRACE_NS;
 	fixture->host_id = cgroup_id;
 	add_sample(fixture, getpid(), 0);
 	drain(fixture->pipeline);

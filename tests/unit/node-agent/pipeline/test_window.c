@@ -5,13 +5,14 @@
 #include "unit.h"
 
 #define START_NS (1000 * WINDOW_NS + 7)
+#define START_UNIX_NS (UINT64_C(1795528800) * WINDOW_NS + 300000000)
 #define NR_MANY 3000
 
 static struct window *new_window(void)
 {
 	struct window *window = NULL;
 
-	assert_int_equal(window_new(START_NS, &window), 0);
+	assert_int_equal(window_new(START_NS, START_UNIX_NS, &window), 0);
 	return window;
 }
 
@@ -29,18 +30,35 @@ static uint32_t add_mapping(struct window *window, uint32_t elf_id, const char *
 	return mapping;
 }
 
-static void a_window_is_one_second_long_and_empty(void **state)
+static void a_window_ends_with_its_second_and_is_empty(void **state)
 {
 	(void)state;
 	_cleanup_(window_freep) struct window *window = new_window();
 
 	assert_int_equal(window->start_ns, START_NS);
-	assert_int_equal(window->end_ns, START_NS + 1000000000);
+	assert_int_equal(window->start_unix_ns, START_UNIX_NS);
+	assert_int_equal(window->end_ns, START_NS + 700000000);
 	assert_int_equal(window->nr_samples, 0);
 	assert_int_equal(window->nr_cgroups, 0);
 	assert_int_equal(window->nr_mappings, 0);
 	assert_int_equal(builder_peek(window->builder)->nr_samples, 0);
 	window_free(NULL);
+}
+
+static void samples_are_counted_by_their_time(void **state)
+{
+	(void)state;
+	_cleanup_(window_freep) struct window *window = new_window();
+	const struct slots *slots = &builder_peek(window->builder)->slots;
+
+	window_count_time(window, START_NS + 49999999);
+	window_count_time(window, START_NS + 50000000);
+	window_count_time(window, START_NS + 699999999);
+	window_count_time(window, START_NS - 5); /* it is late */
+	assert_int_equal(slots->counts[6], 2);
+	assert_int_equal(slots->counts[7], 1);
+	assert_int_equal(slots->counts[19], 1);
+	assert_int_equal(slots_total(slots), 4);
 }
 
 static void an_elf_file_has_one_mapping_whatever_its_name(void **state)
@@ -178,7 +196,7 @@ static int fill_window(void)
 	_cleanup_(window_freep) struct window *window = NULL;
 	uint32_t mapping = UINT32_MAX;
 
-	int r = window_new(START_NS, &window);
+	int r = window_new(START_NS, START_UNIX_NS, &window);
 	for (uint32_t n = 1; r == 0 && n < 40; n++) {
 		r = window_add_mapping(window, elf_code(n % 2 ? n : 0), n % 2 ? "/x" : "[y]", n,
 				       &mapping);
@@ -214,7 +232,8 @@ static void every_failed_allocation_is_an_error_and_leaves_the_window_whole(void
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_window_is_one_second_long_and_empty),
+		cmocka_unit_test(a_window_ends_with_its_second_and_is_empty),
+		cmocka_unit_test(samples_are_counted_by_their_time),
 		cmocka_unit_test(an_elf_file_has_one_mapping_whatever_its_name),
 		cmocka_unit_test(code_without_an_elf_file_is_told_apart_by_name),
 		cmocka_unit_test(mappings_are_numbered_in_the_order_they_were_added),

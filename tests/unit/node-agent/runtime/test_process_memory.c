@@ -125,6 +125,30 @@ static void a_descriptor_that_cannot_be_read_is_an_error(void **state)
 	assert_int_equal(process_memory_read_some(&memory, 4096, bytes, 8), -EBADF);
 }
 
+static void parts_are_read_as_far_as_they_go(void **state)
+{
+	const struct memory_part parts[] = { { 0x1000, "first", 5 },
+					     { 0x2000, "second", 6 },
+					     { 0x2003, "ond and", 7 } };
+	struct process_memory memory = { .fd = -1, .nr_left = 40, .parts = parts, .nr_parts = 3 };
+	char bytes[8] = "";
+	(void)state;
+
+	assert_int_equal(process_memory_read(&memory, 0x2001, bytes, 5), 0);
+	assert_memory_equal(bytes, "econd", 5);
+	assert_int_equal(process_memory_read_some(&memory, 0x1003, bytes, 8), 2);
+	assert_memory_equal(bytes, "st", 2);
+	assert_int_equal(memory.nr_left, 33);
+	assert_int_equal(process_memory_read(&memory, 0x2004, bytes, 6), 0);
+	assert_memory_equal(bytes, "nd and", 6);
+	assert_int_equal(process_memory_read(&memory, 0x1003, bytes, 3), -ENODATA);
+	assert_int_equal(process_memory_read(&memory, 0x1005, bytes, 1), -ENODATA);
+	assert_int_equal(process_memory_read_some(&memory, 0xfff, bytes, 1), -ENODATA);
+	assert_int_equal(process_memory_read_some(&memory, UINT64_MAX, bytes, 8), -ENODATA);
+	memory.nr_left = 1;
+	assert_int_equal(process_memory_read(&memory, 0x1000, bytes, 2), -EDQUOT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -133,6 +157,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(as_much_as_is_mapped_is_read, setup, teardown),
 		cmocka_unit_test_setup_teardown(more_than_the_quota_is_not_read, setup, teardown),
 		cmocka_unit_test(a_descriptor_that_cannot_be_read_is_an_error),
+		cmocka_unit_test(parts_are_read_as_far_as_they_go),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,11 @@ static const uint64_t python[] = { RUNTIME_TAG(RUNTIME_FRAME_CPYTHON, 7, 12), 0x
 static const uint64_t java[] = { RUNTIME_TAG(RUNTIME_FRAME_JVM_COMPILED, 7, 12), 0x1000 };
 static const uint64_t script[] = { RUNTIME_TAG(RUNTIME_FRAME_V8_CODE, 7, 12), 0x1000, 0x2000 };
 
+static const struct frame_choice of_python = { .kind = RUNTIME_CPYTHON };
+static const struct frame_choice of_copies = { .kind = RUNTIME_CPYTHON, .is_copied = true };
+static const struct frame_choice of_java = { .kind = RUNTIME_HOTSPOT };
+static const struct frame_choice of_script = { .kind = RUNTIME_V8 };
+
 static uint32_t add(struct frame_names *frames, const uint64_t *words, uint64_t now_ns, bool is_new)
 {
 	uint32_t number;
@@ -46,15 +51,37 @@ static void frames_are_taken_by_their_kind(void **state)
 
 	uint32_t first = add(&frames, python, SECOND, true);
 	uint32_t second = add(&frames, script, SECOND, true);
-	assert_false(frame_names_wait(&frames, 1 << RUNTIME_HOTSPOT));
-	assert_true(frame_names_wait(&frames, 1 << RUNTIME_V8));
-	assert_int_equal(frame_names_take(&frames, RUNTIME_V8, numbers, 4), 1);
+	assert_false(frame_names_wait(&frames, &of_java));
+	assert_true(frame_names_wait(&frames, &of_script));
+	assert_int_equal(frame_names_take(&frames, &of_script, numbers, 4), 1);
 	assert_int_equal(numbers[0], second);
-	assert_int_equal(frame_names_take(&frames, RUNTIME_CPYTHON, numbers, 4), 1);
+	assert_int_equal(frame_names_take(&frames, &of_python, numbers, 4), 1);
 	assert_int_equal(numbers[0], first);
-	assert_int_equal(frame_names_take(&frames, RUNTIME_CPYTHON, numbers, 4), 0);
+	assert_int_equal(frame_names_take(&frames, &of_python, numbers, 4), 0);
 	frame_names_put_back(&frames, numbers, 1);
-	assert_true(frame_names_wait(&frames, 1 << RUNTIME_CPYTHON));
+	assert_true(frame_names_wait(&frames, &of_python));
+}
+
+static void copied_frames_are_taken_apart_from_others(void **state)
+{
+	_cleanup_(frame_names_done) struct frame_names frames = { 0 };
+	const uint64_t other[] = { python[0] + 1, python[1] };
+	uint32_t numbers[4];
+	(void)state;
+
+	uint32_t first = add(&frames, python, SECOND, true);
+	assert_false(frame_names_wait(&frames, &of_copies));
+	uint32_t second = add(&frames, other, SECOND, true);
+	frame_names_set_copied(&frames, second, true);
+	assert_true(frame_names_wait(&frames, &of_copies));
+	assert_int_equal(frame_names_take(&frames, &of_python, numbers, 4), 1);
+	assert_int_equal(numbers[0], first);
+	assert_int_equal(frame_names_take(&frames, &of_copies, numbers, 4), 1);
+	assert_int_equal(numbers[0], second);
+	frame_names_set_copied(&frames, second, false);
+	frame_names_put_back(&frames, numbers, 1);
+	assert_int_equal(frame_names_take(&frames, &of_python, numbers, 4), 1);
+	assert_int_equal(numbers[0], second);
 }
 
 static void a_frame_without_a_name_is_tried_again_a_few_times(void **state)
@@ -66,7 +93,7 @@ static void a_frame_without_a_name_is_tried_again_a_few_times(void **state)
 
 	for (unsigned int i = 0; i < FRAME_NAMES_MAX_TRIES; i++) {
 		add(&frames, python, now_ns, true);
-		assert_int_equal(frame_names_take(&frames, RUNTIME_CPYTHON, &number, 1), 1);
+		assert_int_equal(frame_names_take(&frames, &of_python, &number, 1), 1);
 		frame_names_set(&frames, number, NULL, 0, now_ns);
 		add(&frames, python, now_ns, false);
 		now_ns += FRAME_NAMES_RETRY_NS;
@@ -81,7 +108,7 @@ static void a_frame_with_a_name_is_not_read_again(void **state)
 	(void)state;
 
 	add(&frames, python, SECOND, true);
-	assert_int_equal(frame_names_take(&frames, RUNTIME_CPYTHON, &number, 1), 1);
+	assert_int_equal(frame_names_take(&frames, &of_python, &number, 1), 1);
 	size_t nr_bytes = frames.nr_bytes;
 	frame_names_set(&frames, number, "12345", 5, SECOND);
 	assert_int_equal(frames.nr_bytes, nr_bytes + 5);
@@ -121,6 +148,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equal_frames_have_one_number),
 		cmocka_unit_test(frames_are_taken_by_their_kind),
+		cmocka_unit_test(copied_frames_are_taken_apart_from_others),
 		cmocka_unit_test(a_frame_without_a_name_is_tried_again_a_few_times),
 		cmocka_unit_test(a_frame_with_a_name_is_not_read_again),
 		cmocka_unit_test(the_number_of_frames_is_limited),

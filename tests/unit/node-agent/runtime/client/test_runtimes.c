@@ -124,7 +124,9 @@ static uint64_t put_frame(struct fixture *fixture, uint32_t process, const char 
 	uint64_t words[2];
 
 	runtime_standin_frame(name, line, words);
-	return runtimes_frame(fixture->runtimes, process, words, clock_mono_ns());
+	uint64_t frame = runtimes_frame(fixture->runtimes, process, words, clock_mono_ns());
+	runtimes_flush(fixture->runtimes);
+	return frame;
 }
 
 /* Waits until a frame has a name; there must be one. */
@@ -339,6 +341,70 @@ static void frames_get_their_names(void **state)
 	assert_int_equal(runtimes_stats_of(&stats, RUNTIME_CPYTHON)->nr_files, 1);
 }
 
+/* A process whose memory cannot be read: it has ended, and another one has its pid. */
+static uint32_t see_ended(struct fixture *fixture)
+{
+	struct runtime_sampled sampled = self(2);
+	const struct runtimes_mapped mapped = {
+		.file = fixture->file,
+		.start = (uint64_t)(uintptr_t)&fixture->standin,
+	};
+
+	await_result(fixture, see_in(fixture, 1, 9), RUNTIME_READY);
+	sampled.start_ns = 1;
+	sampled.cgroup_id = 9;
+	return runtimes_see_process(fixture->runtimes, &sampled, &mapped, 1);
+}
+
+static void put_copy(struct fixture *fixture, uint64_t start_ns, const char *code, const char *name)
+{
+	struct code_copy copy = {
+		.start_ns = start_ns,
+		.pid = (uint32_t)getpid(),
+		.addresses = { (uint64_t)(uintptr_t)code },
+	};
+
+	memcpy(copy.object, name, strlen(name));
+	runtimes_add_copy(fixture->runtimes, &copy, clock_mono_ns());
+}
+
+static void copied_code_of_an_ended_process_has_a_name(void **state)
+{
+	static const char first[] = "", second[] = "", other[] = "";
+	struct fixture *fixture = *state;
+	uint32_t process = see_ended(fixture);
+
+	put_copy(fixture, 1, first, "first");
+	put_copy(fixture, 1, second, "second");
+	uint64_t nameless = put_frame(fixture, process, other, 1);
+	runtimes_wait(fixture->runtimes, clock_mono_ns() + WAIT_NS);
+	uint64_t frames[] = {
+		put_frame(fixture, process, first, 1),
+		put_frame(fixture, process, second, 2),
+		put_frame(fixture, process, first, 3),
+	};
+	assert_name(fixture, frames[0], "first", 1);
+	assert_name(fixture, frames[1], "second", 2);
+	assert_name(fixture, frames[2], "first", 3);
+	assert_nameless(fixture, nameless);
+}
+
+static void a_copy_that_cannot_be_read_is_no_loss(void **state)
+{
+	static const char *const copies[] = { "", RUNTIME_STANDIN_DEADLY };
+	static const char code[] = "in memory";
+	struct fixture *fixture = *state;
+	uint32_t process = see(fixture, 1);
+
+	await_result(fixture, process, RUNTIME_READY);
+	for (uint32_t i = 0; i < array_len(copies); i++) {
+		put_copy(fixture, 0, code + i, copies[i]);
+		uint64_t frame = put_frame(fixture, process, code + i, 1);
+		runtimes_wait(fixture->runtimes, clock_mono_ns() + WAIT_NS);
+		assert_name(fixture, frame, code + i, 1);
+	}
+}
+
 static void a_frame_that_kills_the_worker_costs_its_own_name(void **state)
 {
 	static const char deadly[] = RUNTIME_STANDIN_DEADLY;
@@ -431,6 +497,8 @@ int main(int argc, char **argv)
 		TEST(what_stays_unsupported_is_given_up),
 		TEST(another_process_with_the_pid_is_not_read),
 		TEST(frames_get_their_names),
+		TEST(copied_code_of_an_ended_process_has_a_name),
+		TEST(a_copy_that_cannot_be_read_is_no_loss),
 		TEST(a_frame_that_kills_the_worker_costs_its_own_name),
 		TEST(a_frame_that_takes_for_ever_holds_no_other_process_up),
 		TEST(names_are_kept_under_the_limit),

@@ -377,6 +377,56 @@ static void namings_without_sense_do_no_harm(void **state)
 	}
 }
 
+#define NR_PARTS 4
+#define PART_BYTES 256
+
+/* Copies parts of objects, and has the function named from them. */
+static int name_from_copies(struct function *function, const size_t lens[static NR_PARTS])
+{
+	const uint64_t addresses[NR_PARTS] = { function->code, function->parts.name,
+					       function->parts.filename, function->parts.table };
+	struct process_memory whole = function->objects.memory;
+	uint8_t bytes[NR_PARTS][PART_BYTES] = { { 0 } };
+	struct memory_part parts[NR_PARTS];
+
+	for (size_t i = 0; i < NR_PARTS; i++) {
+		assert_true(process_memory_read_some(&whole, addresses[i], bytes[i], lens[i]) > 0);
+		parts[i] = (struct memory_part){ addresses[i], bytes[i], lens[i] };
+	}
+	uint16_t check = cpython_memory_check(&function->objects, function->code);
+	const uint64_t words[] = { RUNTIME_TAG(RUNTIME_FRAME_CPYTHON, check, 2), function->code };
+	function->objects.memory.parts = parts;
+	function->objects.memory.nr_parts = NR_PARTS;
+	int r = name_words(function, function->objects.naming, words);
+	function->objects.memory = whole;
+	return r;
+}
+
+static void copies_name_a_function_exactly_or_not_at_all(void **state)
+{
+	static const size_t lens[NR_PARTS] = { PART_BYTES, 69, 60, 36 };
+	(void)state;
+
+	for (int minor = CPYTHON_FIRST_MINOR; minor <= CPYTHON_LAST_MINOR; minor++) {
+		_cleanup_(function_done) struct function function;
+
+		function_init(&function, minor);
+		assert_int_equal(name_from_copies(&function, lens), 0);
+		struct runtime_line line = line_of(&function);
+		assert_text(line.name, line.name_len, "Shop.buy.<locals>.pay");
+		assert_text(line.filename, line.filename_len, "/app/shop.py");
+		assert_int_equal(line.line, 42);
+		for (size_t i = 1; i < NR_PARTS; i++) {
+			static const size_t headers[NR_PARTS] = { 0, 48, 48, 32 };
+			size_t shorter[NR_PARTS];
+
+			memcpy(shorter, lens, sizeof(lens));
+			shorter[i] = headers[i] + 3;
+			assert_int_equal(name_from_copies(&function, shorter), -ENODATA);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -392,6 +442,7 @@ int main(void)
 		cmocka_unit_test(long_names_are_cut),
 		cmocka_unit_test(namings_that_cannot_be_name_nothing),
 		cmocka_unit_test(namings_without_sense_do_no_harm),
+		cmocka_unit_test(copies_name_a_function_exactly_or_not_at_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

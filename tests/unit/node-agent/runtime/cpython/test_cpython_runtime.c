@@ -9,6 +9,8 @@
 #include <string.h>
 
 #define FIRST_KEY (0x310 + 8) /* of glibc */
+#define MUSL_KEYS 128
+#define MUSL_TABLE (-0x2000)
 
 static struct runtime_found inspect(struct cpython_process *process)
 {
@@ -59,6 +61,10 @@ static void a_process_with_a_thread_is_ready(void **state)
 	assert_int_equal(found.layout.cpython.place[0], FIRST_KEY);
 	assert_int_equal(found.layout.cpython.cframe, 56);
 	assert_int_equal(found.layout.cpython.frame_bytes, 72);
+	assert_int_equal(found.layout.cpython.filename, 112);
+	assert_int_equal(found.layout.cpython.name, 128);
+	assert_int_equal(found.layout.cpython.lines, 136);
+	assert_int_equal(found.layout.cpython.bytes_size, 16);
 	cpython_process_done(&process);
 }
 
@@ -75,6 +81,29 @@ static void a_library_may_be_different_in_each_program(void **state)
 	assert_true(found.is_likely);
 	assert_int_equal(found.process.kind, RUNTIME_CPYTHON);
 	assert_int_equal(found.layout.kind, RUNTIME_CPYTHON);
+	cpython_process_done(&process);
+}
+
+/* As musl keeps all keys: the thread's block refers to the table. */
+static void a_key_in_a_table_is_that_of_one_process(void **state)
+{
+	struct cpython_process process;
+	struct runtime_found found;
+	uint64_t interpreter, pointer;
+	(void)state;
+
+	setup(&process);
+	interpreter = cpython_process_start(&process);
+	pointer = cpython_process_add_thread(&process, interpreter);
+	cpython_process_put(&process, pointer + (uint64_t)MUSL_KEYS,
+			    pointer + (uint64_t)MUSL_TABLE);
+	cpython_process_put(&process, pointer + (uint64_t)MUSL_TABLE + 8,
+			    cpython_process_state(pointer));
+	found = inspect(&process);
+	assert_int_equal(found.state, RUNTIME_READY);
+	assert_int_equal(found.layout.cpython.nr_place, 2);
+	assert_false(found.is_shared);
+	assert_true(found.has_process);
 	cpython_process_done(&process);
 }
 
@@ -250,6 +279,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_process_with_a_thread_is_ready),
 		cmocka_unit_test(a_library_may_be_different_in_each_program),
+		cmocka_unit_test(a_key_in_a_table_is_that_of_one_process),
 		cmocka_unit_test(each_version_is_named_as_its_debug_information_says),
 		cmocka_unit_test(only_a_process_of_3_8_says_where_its_runtime_is),
 		cmocka_unit_test(what_has_not_started_is_pending),

@@ -46,6 +46,32 @@ static void sources_of_two_bytes_have_lines_too(void **state)
 	assert_int_equal(line_at(&objects, script, 8), 5);
 }
 
+/* In any order of positions, the notes of a source give the lines that a search gives. */
+static void notes_of_a_long_source_give_the_same_lines(void **state)
+{
+	(void)state;
+	static const int32_t positions[] = {
+		150000, 65536, 65537, 199999, 131072, 3, 150000, 65535
+	};
+	_cleanup_(v8_memory_done) struct v8_memory objects;
+	static char source[200001];
+	struct memory_notes notes = { 0 };
+
+	v8_memory_init(&objects, V8_MEMORY_12);
+	memset(source, 'x', sizeof(source) - 1);
+	for (size_t i = 0; i + 1 < sizeof(source); i += 7)
+		source[i] = '\n';
+	source[65535] = '\r';
+	uint64_t script = v8_memory_put_script(&objects, "f.js", source);
+	for (size_t i = 0; i < array_len(positions); i++) {
+		objects.heap.memory->notes = NULL;
+		uint32_t line = line_at(&objects, script, positions[i]);
+		objects.heap.memory->notes = &notes;
+		assert_int_equal(line_at(&objects, script, positions[i]), line);
+	}
+	assert_int_equal(notes.nr, 3);
+}
+
 static void line_ends_that_v8_counted_are_used(void **state)
 {
 	(void)state;
@@ -143,6 +169,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_are_counted_in_the_source),
 		cmocka_unit_test(sources_of_two_bytes_have_lines_too),
+		cmocka_unit_test(notes_of_a_long_source_give_the_same_lines),
 		cmocka_unit_test(line_ends_that_v8_counted_are_used),
 		cmocka_unit_test(a_script_may_begin_below_the_start_of_its_file),
 		cmocka_unit_test(damaged_scripts_have_no_lines),

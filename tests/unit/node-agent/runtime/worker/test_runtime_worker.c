@@ -19,11 +19,11 @@
 static int ask(enum runtime_request_kind kind, int fd, const void *bytes, size_t len,
 	       struct strbuf *reply)
 {
-	char copy[RUNTIME_REQUEST_MAX_BYTES + 64];
+	static char copy[RUNTIME_REQUEST_MAX_BYTES + 64];
 	struct worker_call call = {
 		.request = { .kind = kind, .nr_bytes = (uint32_t)len },
 		.bytes = copy,
-		.nr_fds = 1,
+		.nr_fds = fd >= 0,
 		.fds = { fd },
 	};
 
@@ -187,6 +187,113 @@ static void a_reply_without_room_has_the_first_frames(void **state)
 	strbuf_done(&reply);
 }
 
+/* So that all others are named by a request that may read as much again. */
+static void a_frame_that_reads_much_is_the_last_one(void **state)
+{
+	static const char text[] = RUNTIME_STANDIN_GREEDY;
+	_cleanup_(strbuf_done) struct strbuf reply = strbuf_with_max(MAX_BYTES);
+	_cleanup_close_ int fd = open_memory();
+	struct names_bytes bytes = { .request = { .kind = RUNTIME_CPYTHON, .nr_frames = 4 } };
+	(void)state;
+
+	for (size_t i = 0; i < 4; i++)
+		runtime_standin_frame(text, (uint32_t)i, bytes.words + 2 * i);
+	assert_int_equal(ask(RUNTIME_REQUEST_NAMES, fd, &bytes, sizeof(bytes), &reply), 0);
+	struct frame_reader reader = { .bytes = reply.data, .len = reply.len };
+	assert_frame(&reader, text, 0);
+	assert_int_equal(reader.position, reader.len);
+}
+
+/* A request for frames of code objects that begin with their names. */
+static void begin_copies(struct strbuf *bytes, uint32_t nr_frames)
+{
+	const struct runtime_names_request request = { .kind = RUNTIME_CPYTHON,
+						       .nr_frames = nr_frames };
+
+	strbuf_clear(bytes);
+	strbuf_append(bytes, &request, sizeof(request));
+}
+
+static void add_copied_frame(struct strbuf *bytes, uint64_t address, uint32_t line,
+			     const struct code_copy *copy, uint32_t len)
+{
+	uint64_t words[2];
+
+	runtime_standin_frame((const char *)(uintptr_t)address, line, words);
+	strbuf_append(bytes, words, sizeof(words));
+	strbuf_append(bytes, &len, sizeof(len));
+	if (copy)
+		strbuf_append(bytes, copy, len);
+}
+
+static struct code_copy copy_with_name(uint64_t address, const char *name, uint16_t nr_line_bytes)
+{
+	struct code_copy copy = { .nr_line_bytes = nr_line_bytes, .addresses = { address } };
+
+	memcpy(copy.object, name, strlen(name));
+	return copy;
+}
+
+#define COPY_HEAD ((uint32_t)offsetof(struct code_copy, lines))
+
+static void copied_frames_need_no_process(void **state)
+{
+	_cleanup_(strbuf_done) struct strbuf reply = strbuf_with_max(MAX_BYTES);
+	_cleanup_(strbuf_done) struct strbuf bytes = strbuf_with_max(RUNTIME_REQUEST_MAX_BYTES);
+	const struct code_copy first = copy_with_name(0x1000, "first", 0);
+	const struct code_copy second = copy_with_name(0x2000, "second", 9);
+	(void)state;
+
+	begin_copies(&bytes, 4);
+	add_copied_frame(&bytes, 0x1000, 1, &first, COPY_HEAD);
+	add_copied_frame(&bytes, 0x2000, 2, &second, COPY_HEAD + 9);
+	add_copied_frame(&bytes, 0x2000, 3, NULL, 0);
+	add_copied_frame(&bytes, 0x1000, 4, NULL, 0); /* the copy has no such memory */
+	assert_int_equal(ask(RUNTIME_REQUEST_COPIES, -1, bytes.data, bytes.len, &reply), 0);
+	struct frame_reader reader = { .bytes = reply.data, .len = reply.len };
+	assert_frame(&reader, "first", 1);
+	assert_frame(&reader, "second", 2);
+	assert_frame(&reader, "second", 3);
+	assert_frame(&reader, NULL, 0);
+	assert_int_equal(reader.position, reader.len);
+}
+
+static void malformed_copies_are_refused(void **state)
+{
+	static const struct {
+		uint32_t len;
+		uint16_t nr_line_bytes;
+	} cases[] = {
+		{ 0, 0 }, /* there is no frame before */
+		{ 1, 0 },
+		{ COPY_HEAD - 1, 0 },
+		{ COPY_HEAD, 1 },
+		{ COPY_HEAD + 1, 0 },
+		{ sizeof(struct code_copy) + 1, CODE_COPY_LINES_BYTES + 1 },
+	};
+	_cleanup_(strbuf_done) struct strbuf reply = strbuf_with_max(MAX_BYTES);
+	_cleanup_(strbuf_done) struct strbuf bytes = strbuf_with_max(RUNTIME_REQUEST_MAX_BYTES);
+	_cleanup_close_ int fd = open_memory();
+	struct code_copy copies[2] = { copy_with_name(0x1000, "name", 0) };
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		copies[0].nr_line_bytes = cases[i].nr_line_bytes;
+		begin_copies(&bytes, 1);
+		add_copied_frame(&bytes, 0x1000, 1, copies, cases[i].len);
+		assert_int_equal(ask(RUNTIME_REQUEST_COPIES, -1, bytes.data, bytes.len, &reply),
+				 -EINVAL);
+	}
+	copies[0].nr_line_bytes = 0;
+	begin_copies(&bytes, 1);
+	add_copied_frame(&bytes, 0x1000, 1, copies, COPY_HEAD);
+	assert_int_equal(ask(RUNTIME_REQUEST_COPIES, -1, bytes.data, bytes.len, &reply), 0);
+	assert_int_equal(ask(RUNTIME_REQUEST_COPIES, fd, bytes.data, bytes.len, &reply), -EINVAL);
+	assert_int_equal(ask(RUNTIME_REQUEST_NAMES, -1, bytes.data, bytes.len, &reply), -EINVAL);
+	for (size_t len = 0; len < bytes.len; len++)
+		assert_int_equal(ask(RUNTIME_REQUEST_COPIES, -1, bytes.data, len, &reply), -EINVAL);
+}
+
 static void malformed_requests_are_refused(void **state)
 {
 	_cleanup_(strbuf_done) struct strbuf reply = strbuf_with_max(MAX_BYTES);
@@ -195,7 +302,7 @@ static void malformed_requests_are_refused(void **state)
 	struct names_bytes names = { .request = { .kind = RUNTIME_CPYTHON, .nr_frames = 4 } };
 	(void)state;
 
-	assert_int_equal(ask(RUNTIME_REQUEST_NAMES + 1, fd, &names, 4, &reply), -EINVAL);
+	assert_int_equal(ask(RUNTIME_REQUEST_COPIES + 1, fd, &names, 4, &reply), -EINVAL);
 	assert_int_equal(ask(RUNTIME_REQUEST_FILE, fd, &names, 3, &reply), -EINVAL);
 	assert_int_equal(ask(RUNTIME_REQUEST_PROCESS, fd, &process, sizeof(process), &reply),
 			 -EINVAL);
@@ -230,6 +337,9 @@ int main(void)
 		cmocka_unit_test(unmapped_memory_is_an_error),
 		cmocka_unit_test(frames_are_named_in_order),
 		cmocka_unit_test(a_reply_without_room_has_the_first_frames),
+		cmocka_unit_test(a_frame_that_reads_much_is_the_last_one),
+		cmocka_unit_test(copied_frames_need_no_process),
+		cmocka_unit_test(malformed_copies_are_refused),
 		cmocka_unit_test(malformed_requests_are_refused),
 	};
 

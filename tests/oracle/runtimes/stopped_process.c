@@ -3,7 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/fileio.h"
-#include "found_naming.h"
+#include "found_runtime.h"
 #include "process/maps_parser.h"
 #include "tests/bpf_host/fake_bpf.h"
 #include "tests/bpf_host/fake_mm.h"
@@ -37,8 +37,9 @@ static struct {
 	struct maps_line code[MAX_CODE]; /* without their paths */
 	uint32_t slots[MAX_CODE];
 	uint32_t nr_code;
-	uint32_t python_slot; /* 0: none was found */
-	struct runtime_found python;
+	const struct runtime_ops *ops;
+	uint32_t runtime_slot; /* 0: none was found */
+	struct runtime_found found;
 } process;
 
 static uint32_t find_slot(const struct maps_line *line)
@@ -80,8 +81,9 @@ static int add_file(const struct maps_line *line)
 	file->dev_minor = line->dev_minor;
 	make_table(line, &file->table);
 	process.nr_files++;
-	if (process.python_slot == 0 && found_naming_inspect(&memory, line, &process.python) == 0)
-		process.python_slot = process.nr_files;
+	if (process.runtime_slot == 0 &&
+	    found_runtime_inspect(process.ops, &memory, line, &process.found) == 0)
+		process.runtime_slot = process.nr_files;
 	return 0;
 }
 
@@ -104,13 +106,14 @@ static int add_code(const struct maps_line *line)
 	return 0;
 }
 
-int stopped_process_read(const char *pid, int memory_fd)
+int stopped_process_read(const struct runtime_ops *ops, const char *pid, int memory_fd)
 {
 	_cleanup_(strbuf_done) struct strbuf maps = strbuf_with_max(MAX_MAPS_BYTES);
 	struct maps_parser parser;
 	struct maps_line line;
 	char path[64];
 
+	process.ops = ops;
 	process.memory_fd = memory_fd;
 	snprintf(path, sizeof(path), "/proc/%s/maps", pid);
 	int r = file_read_at(AT_FDCWD, path, &maps);
@@ -120,16 +123,17 @@ int stopped_process_read(const char *pid, int memory_fd)
 			r = add_code(&line);
 	if (r < 0)
 		return r;
-	return process.python_slot ? 0 : -ENOENT;
+	return process.runtime_slot ? 0 : -ENOENT;
 }
 
-/* Ranges, with holes behind them. */
+/* Ranges, with holes behind them, and the descriptor of the runtime. */
 static void put_mappings(uint32_t unit)
 {
 	static struct {
 		struct mapping_table head;
 		uint64_t starts[2 * MAX_CODE];
 		_Alignas(32) struct mapping_range ranges[2 * MAX_CODE];
+		_Alignas(ARENA_UNIT) struct runtime_descriptor descriptor;
 	} table;
 	uint32_t nr = 0;
 
@@ -148,7 +152,12 @@ static void put_mappings(uint32_t unit)
 	}
 	table.head = (struct mapping_table){ .id = TABLE_ID,
 					     .nr_ranges = nr,
-					     .ranges_offset = offsetof(typeof(table), ranges) };
+					     .ranges_offset = offsetof(typeof(table), ranges),
+					     .runtimes_offset = offsetof(typeof(table), descriptor),
+					     .nr_runtimes = process.found.has_process };
+	table.descriptor.process = process.found.process;
+	table.descriptor.process.slot = process.runtime_slot;
+	table.descriptor.layout = process.found.layout;
 	fake_put(unit, &table, sizeof(table));
 	fake_bind(PID, MAPPING_BINDING(unit, TABLE_ID));
 }
@@ -158,8 +167,10 @@ static void put_process(void)
 	uint32_t unit = FIRST_UNIT;
 
 	fake_bpf_reset();
-	fake_put(unit, &process.python.layout, sizeof(process.python.layout));
-	fake_set_layout(process.python_slot, unit++);
+	if (process.found.is_shared) {
+		fake_put(unit, &process.found.layout, sizeof(process.found.layout));
+		fake_set_layout(process.runtime_slot, unit++);
+	}
 	for (uint32_t i = 0; i < process.nr_files; i++) {
 		const struct row_table_bytes *table = &process.files[i].table;
 
@@ -183,5 +194,5 @@ int stopped_process_unwind(const struct tracee_registers *registers)
 
 const uint64_t *stopped_process_naming(void)
 {
-	return process.python.naming;
+	return process.found.naming;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "found_naming.h"
+#include "found_runtime.h"
 
 #include "base/cleanup.h"
 #include "base/fileio.h"
@@ -25,8 +25,8 @@ static uint64_t bias_of(const struct elf_reader *reader, const struct maps_line 
 	return 0;
 }
 
-int found_naming_inspect(struct process_memory *memory, const struct maps_line *line,
-			 struct runtime_found *ret)
+int found_runtime_inspect(const struct runtime_ops *ops, struct process_memory *memory,
+			  const struct maps_line *line, struct runtime_found *ret)
 {
 	_cleanup_(elf_reader_done) struct elf_reader reader = { .fd = -EBADF };
 	struct elf_exports exports;
@@ -41,13 +41,14 @@ int found_naming_inspect(struct process_memory *memory, const struct maps_line *
 	int r = elf_reader_init(&reader, fd);
 	if (r == 0)
 		r = elf_exports_init(&exports, &reader);
-	if (r < 0 || cpython_runtime.read_file(&exports, &file) <= 0)
+	if (r < 0 || ops->read_file(&exports, &file) <= 0)
 		return -ENOENT;
-	r = cpython_runtime.inspect(memory, &file, bias_of(&reader, line), ret);
+	r = ops->inspect(memory, &file, bias_of(&reader, line), ret);
 	return r < 0 || ret->state != RUNTIME_READY ? -ENOENT : 0;
 }
 
-int found_naming_read(struct process_memory *memory, const char *pid, struct runtime_found *ret)
+int found_runtime_read(const struct runtime_ops *ops, struct process_memory *memory,
+		       const char *pid, struct runtime_found *ret)
 {
 	_cleanup_(strbuf_done) struct strbuf maps = strbuf_with_max(MAX_MAPS_BYTES);
 	struct maps_parser parser;
@@ -61,7 +62,7 @@ int found_naming_read(struct process_memory *memory, const char *pid, struct run
 	maps_parser_init(&parser, maps.data, maps.len);
 	while (maps_parser_next(&parser, &line))
 		if (line.is_executable && line.inode != 0 &&
-		    found_naming_inspect(memory, &line, ret) == 0)
+		    found_runtime_inspect(ops, memory, &line, ret) == 0)
 			return 0;
 	return -ENOENT;
 }
