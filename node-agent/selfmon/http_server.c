@@ -23,8 +23,6 @@ struct connection {
 	bool is_shut;
 };
 
-#define REFUSAL_MAX_BYTES 8192
-
 struct http_server {
 	struct http_server_opts opts;
 	struct listen_socket socket;
@@ -251,17 +249,12 @@ static int parse_address(const struct http_server_opts *opts, struct strbuf *ret
 
 static int open_socket(struct http_server *server, struct strbuf *reterr_msg)
 {
-	_cleanup_(strbuf_done) struct strbuf refusal = strbuf_with_max(REFUSAL_MAX_BYTES);
 	struct listen_address address;
 
 	int r = parse_address(&server->opts, reterr_msg, &address);
-	if (r < 0)
-		return r;
-	r = listen_socket_open(&address, &refusal, &server->socket);
-	if (r < 0)
-		strbuf_appendf(reterr_msg, "cannot listen at %s: %s", server->opts.listen,
-			       refusal.len > 0 ? strbuf_str(&refusal) : strerror(-r));
-	return r;
+	return r < 0 ? r
+		     : listen_socket_open_text(server->opts.listen, &address, reterr_msg,
+					       &server->socket);
 }
 
 int http_server_start(const struct http_server_opts *opts, struct strbuf *reterr_msg,

@@ -5,9 +5,11 @@
 #include "base/own_dir.h"
 
 #include <stdbool.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #define BACKLOG 128
+#define REFUSAL_MAX_BYTES 8192
 
 static int new_socket(const struct listen_address *address)
 {
@@ -117,6 +119,18 @@ int listen_socket_open(const struct listen_address *address, struct strbuf *rete
 
 		return open_one(&v4, reterr_msg, ret_socket);
 	}
+	return r;
+}
+
+int listen_socket_open_text(const char *text, const struct listen_address *address,
+			    struct strbuf *reterr_msg, struct listen_socket *ret_socket)
+{
+	_cleanup_(strbuf_done) struct strbuf refusal = strbuf_with_max(REFUSAL_MAX_BYTES);
+
+	int r = listen_socket_open(address, &refusal, ret_socket);
+	if (r < 0)
+		strbuf_appendf(reterr_msg, "cannot listen at %s: %s", text,
+			       refusal.len > 0 ? strbuf_str(&refusal) : strerror(-r));
 	return r;
 }
 

@@ -25,6 +25,11 @@ struct listen_socket {
 int listen_socket_open(const struct listen_address *address, struct strbuf *reterr_msg,
 		       struct listen_socket *ret_socket) must_check;
 
+/* Opens the socket of an address that a user wrote as `text`. On failure, `reterr_msg` says that
+ * this failed, and why: "cannot listen at 127.0.0.1:80: Permission denied". Errors: as above. */
+int listen_socket_open_text(const char *text, const struct listen_address *address,
+			    struct strbuf *reterr_msg, struct listen_socket *ret_socket) must_check;
+
 /* Does nothing for LISTEN_SOCKET_NONE. */
 void listen_socket_close(struct listen_socket *socket);
 
