@@ -41,6 +41,7 @@
 /* The agent waits less for files that only the slow worker reads, as later windows wait behind
  * them. `record` does not. */
 #define SLOW_NAMES_WAIT_NS (3 * NSEC_PER_SEC)
+#define TOP_NAMES_WAIT_NS (3 * NSEC_PER_SEC) /* so much later, a picture is old */
 #define RECORD_NAMES_WAIT_NS (30 * NSEC_PER_SEC) /* after the last sample, for what took longer */
 
 #define LAST_NAMES_NS (2500 * NSEC_PER_MSEC) /* for symbols, once the end is asked for */
@@ -234,7 +235,7 @@ static uint64_t period_of(const struct options *options)
 static int start_pipeline(struct agent *agent, struct strbuf *reterr_msg)
 {
 	enum command_id command = agent->options->input.command;
-	bool is_continuous = command == COMMAND_AGENT;
+	bool is_continuous = command == COMMAND_AGENT || command == COMMAND_TOP;
 	char host_name[HOST_NAME_SIZE];
 
 	(void)reterr_msg;
@@ -251,7 +252,7 @@ static int start_pipeline(struct agent *agent, struct strbuf *reterr_msg)
 		.proc_fd = agent->proc_fd,
 		.symbol_memory_max = agent->options->symbol_memory_max,
 		.pool = &agent->pool,
-		.names_wait_ns = NAMES_WAIT_NS,
+		.names_wait_ns = command == COMMAND_TOP ? TOP_NAMES_WAIT_NS : NAMES_WAIT_NS,
 		.slow_names_wait_ns = is_continuous ? SLOW_NAMES_WAIT_NS : 0,
 		.last_names_wait_ns = is_continuous ? 0 : RECORD_NAMES_WAIT_NS,
 		.wants_lines = agent->options->inlines,

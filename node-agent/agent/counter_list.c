@@ -2,6 +2,7 @@
 #include "agent/counter_list.h"
 
 #include "agent/runtime_counters.h"
+#include "agent/store_counters.h"
 #include "bpf/shared/stats.h"
 
 #define AT(field) .offset = offsetof(struct counters, field)
@@ -430,6 +431,8 @@ const struct counter counter_list[] = {
 		IN_NS, BY("thread", "unwind"), AT(agent.tables.slots.build_ns)),
 	MORE("pods_cpu_ns", "pods", IN_NS, AT(agent.pods.cpu_ns)),
 	MORE("export_cpu_ns", "exporter", IN_NS, AT(exporter.cpu_ns)),
+	MORE("store_cpu_ns", "store", IN_NS, AT(store.cpu_ns)),
+	MORE("vitals_cpu_ns", "vitals", IN_NS, AT(store.vitals.cpu_ns)),
 
 	/* Cgroups and pods. */
 	GAUGE("cgroups", "cgroups", "Cgroups that the agent knows.",
@@ -564,6 +567,9 @@ const struct counter counter_list[] = {
 		"Times that a transport worker ended while it was serving a request, by reason.",
 		BY("reason", "timeout"), AT(exporter.worker.nr_timeouts)),
 	MORE("export_worker_deaths", "death", AT(exporter.worker.nr_deaths)),
+
+	/* The local record. */
+	STORE_COUNTERS,
 
 	/* The agent itself, without its workers. */
 	PROCESS("cpu_seconds_total", METRIC_COUNTER, "CPU time of the agent.", IN_NS,

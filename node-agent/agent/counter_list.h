@@ -9,6 +9,7 @@
 #include "agent/self_stats.h"
 #include "otlp/delivery/exporter.h"
 #include "selfmon/metric_text.h"
+#include "store/store_writer.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,6 +18,7 @@
 struct counters {
 	struct agent_stats agent;
 	struct exporter_stats exporter;
+	struct store_writer_stats store;
 	struct reload_stats reload;
 	struct self_stats self;
 };

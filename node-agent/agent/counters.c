@@ -3,6 +3,7 @@
 
 #include "agent/counter_list.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "capture/capture_stats.h"
 
 #include <inttypes.h>
@@ -27,6 +28,37 @@ void counters_format(const struct counters *counters, struct strbuf *out)
 		strbuf_appendf(out, "%s%s=%" PRIu64, separator, counter_list[i].name, value);
 		separator = " ";
 	}
+}
+
+static void append_fate(const char *verb, uint64_t nr, uint64_t nr_not, struct strbuf *out)
+{
+	strbuf_append_str(out, "; ");
+	text_append_count(out, nr);
+	strbuf_appendf(out, " %s", verb);
+	if (nr_not == 0)
+		return;
+	strbuf_append_str(out, ", ");
+	text_append_count(out, nr_not);
+	strbuf_append_str(out, " not");
+}
+
+void counters_append_brief(const struct counters *counters, struct strbuf *out)
+{
+	const struct store_writer_stats *store = &counters->store;
+	const struct exporter_stats *exporter = &counters->exporter;
+	uint64_t nr_undelivered = 0;
+
+	for (size_t i = 0; i < array_len(exporter->nr_samples_dropped); i++)
+		nr_undelivered += exporter->nr_samples_dropped[i];
+	text_append_count(out, counters->agent.pipeline.nr_samples);
+	strbuf_append_str(out, " samples taken, ");
+	text_append_count(out, agent_stats_lost(&counters->agent));
+	strbuf_append_str(out, " lost");
+	if (store->nr_samples_pushed > 0)
+		append_fate("recorded", store->recorder.nr_samples_written,
+			    store->nr_samples_refused + store->recorder.nr_samples_dropped, out);
+	if (exporter->nr_samples_pushed > 0)
+		append_fate("delivered", exporter->nr_samples_sent, nr_undelivered, out);
 }
 
 /* Shows the name of the backend as the label's value. */

@@ -65,7 +65,7 @@ int pods_start(const struct options *options, struct pod_index **ret_index,
 
 void pods_wait_first(const struct options *options, struct pod_watch *watch)
 {
-	bool is_recording = options->input.command == COMMAND_RECORD;
+	bool is_recording = options->input.command != COMMAND_AGENT;
 	uint64_t wait_ns = is_recording ? FIRST_PODS_RECORD_WAIT_NS : FIRST_PODS_WAIT_NS;
 	uint64_t deadline_ns = clock_mono_ns() + wait_ns;
 

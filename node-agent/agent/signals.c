@@ -30,6 +30,7 @@ static uint64_t stop_ns = UINT64_MAX; /* when the end was asked for */
 static uint64_t end_ns = UINT64_MAX; /* when the process is ended */
 static const char *loss; /* static; NULL: nothing can be lost any more */
 static int exit_status;
+static void (*stop_call)(void); /* NULL: none */
 static bool is_ending; /* a thread or the timer writes the last line */
 
 static timer_t end_timer;
@@ -152,10 +153,13 @@ static void on_stop(int signal_number)
 	uint64_t now_ns = clock_mono_ns();
 	uint64_t never = UINT64_MAX;
 	int before = errno;
+	void (*call)(void) = __atomic_load_n(&stop_call, __ATOMIC_ACQUIRE);
 
 	if (__atomic_compare_exchange_n(&stop_ns, &never, now_ns, false, __ATOMIC_ACQ_REL,
 					__ATOMIC_RELAXED))
 		end_at(now_ns + SIGNALS_END_NS);
+	if (call)
+		call();
 	signal(signal_number, SIG_DFL);
 	errno = before;
 }
@@ -250,6 +254,11 @@ void signals_done(int status)
 	__atomic_store_n(&exit_status, status, __ATOMIC_RELAXED);
 	__atomic_store_n(&loss, NULL, __ATOMIC_RELEASE);
 	end_at(clock_mono_ns() + TIDY_NS);
+}
+
+void signals_on_stop(void (*call)(void))
+{
+	__atomic_store_n(&stop_call, call, __ATOMIC_RELEASE);
 }
 
 void signals_reload_on_hang_up(void)

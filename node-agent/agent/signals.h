@@ -18,6 +18,9 @@
 
 #define SIGNALS_END_NS (7 * NSEC_PER_SEC)
 
+/* Has a function called as soon as the end is asked for, in the signal's handler; NULL: none. */
+void signals_on_stop(void (*call)(void));
+
 /* Installs the handlers for SIGINT, SIGTERM and, unless it is ignored, SIGHUP, and starts the
  * thread. Ignores SIGPIPE and SIGXFSZ, whose causes are errors of write(2) as well. If the orderly
  * end takes too long, a line on standard error has `loss` (static), and the exit status is

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/target.h"
 
+#include "k8s/label_selector.h"
+
+#include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,4 +139,79 @@ int target_select(const struct options *options, const struct cgroup_fs *fs,
 		paths[i] = below_root(fs, options->cgroups.items[i]);
 	rules.cgroups = (struct text_list){ paths, options->cgroups.nr };
 	return selection_new(&rules, reterr_msg, ret_selection);
+}
+
+struct cgroup_search {
+	const struct string_list *paths; /* borrowed */
+	const struct cgroup_fs *fs; /* borrowed */
+	struct string_list *ids; /* borrowed */
+};
+
+static bool is_below(const char *path, const char *top)
+{
+	size_t len = strlen(top);
+
+	while (len > 0 && top[len - 1] == '/')
+		len--;
+	return strncmp(path, top, len) == 0 && (path[len] == '/' || !path[len]);
+}
+
+static int visit_cgroup(const char *path, uint64_t id, void *data)
+{
+	const struct cgroup_search *search = data;
+	char text[24];
+
+	for (size_t i = 0; i < search->paths->nr; i++) {
+		if (is_below(path, below_root(search->fs, search->paths->items[i]))) {
+			snprintf(text, sizeof(text), "%" PRIu64, id);
+			return string_list_add(search->ids, text);
+		}
+	}
+	return 0;
+}
+
+int target_find_cgroups(const struct options *options, struct strbuf *reterr_msg,
+			struct string_list *ret_ids)
+{
+	_cleanup_(cgroup_fs_closep) struct cgroup_fs *fs = NULL;
+	_cleanup_(string_list_done) struct string_list ids = { 0 };
+
+	int r = cgroup_fs_open(NULL, &fs);
+	if (r < 0) {
+		strbuf_append_str(reterr_msg, "--cgroup: this machine has no cgroups");
+		return r;
+	}
+	r = target_check_cgroups(options, fs, reterr_msg);
+	if (r < 0)
+		return r;
+	struct cgroup_search search = { &options->cgroups, fs, &ids };
+	r = cgroup_fs_walk(fs, visit_cgroup, &search);
+	if (r == -ENOSPC)
+		strbuf_append_str(reterr_msg, "--cgroup: too many cgroups; name smaller ones");
+	if (r == 0 && ids.nr == 0) { /* it is deeper than the walk goes */
+		strbuf_append_str(reterr_msg, "--cgroup: no such cgroup was found");
+		r = -ENOENT;
+	}
+	if (r < 0)
+		return r;
+	*ret_ids = ids;
+	ids = (struct string_list){ 0 };
+	return 0;
+}
+
+int target_append_label_matchers(const struct options *options, struct strbuf *matchers,
+				 struct strbuf *reterr_msg)
+{
+	/* "!canary" holds for samples outside of pods as well. */
+	if (options->selectors.nr > 0)
+		strbuf_append_str(matchers, "pod!=\"\"");
+	for (size_t i = 0; i < options->selectors.nr; i++) {
+		_cleanup_(label_selector_freep) struct label_selector *selector = NULL;
+
+		int r = label_selector_parse(options->selectors.items[i], reterr_msg, &selector);
+		if (r < 0)
+			return r;
+		label_selector_append_matchers(selector, "k8s.pod.label.", matchers);
+	}
+	return strbuf_error(matchers);
 }

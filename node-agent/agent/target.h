@@ -39,4 +39,15 @@ int target_check_selection(const struct options *options, struct strbuf *reterr_
 int target_select(const struct options *options, const struct cgroup_fs *fs,
 		  struct strbuf *reterr_msg, struct selection **ret_selection) must_check;
 
+/* Finds the cgroups of the options and those below them that exist now: their ids, as texts. On
+ * failure `reterr_msg` says why. Errors: -ENOENT there is no such cgroup, -ENOSPC too many, those
+ * of cgroup_fs_open() and cgroup_fs_walk(). */
+int target_find_cgroups(const struct options *options, struct strbuf *reterr_msg,
+			struct string_list *ret_ids) must_check;
+
+/* Appends the options' label selectors of pods as matchers of samples (store/selector.h). On
+ * failure `reterr_msg` says why. Errors: those of label_selector_parse(). */
+int target_append_label_matchers(const struct options *options, struct strbuf *matchers,
+				 struct strbuf *reterr_msg) must_check;
+
 #endif

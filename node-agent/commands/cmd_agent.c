@@ -3,6 +3,7 @@
 #include "agent/agent.h"
 #include "agent/counters.h"
 #include "agent/exporters.h"
+#include "agent/host_name.h"
 #include "agent/monitor.h"
 #include "agent/reload.h"
 #include "agent/signals.h"
@@ -12,9 +13,12 @@
 #include "commands/commands.h"
 #include "privilege/least_privilege.h"
 #include "privilege/privileges.h"
+#include "store/store_writer.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MESSAGE_MAX_BYTES 4096
 #define READER_MAX_NS (30 * NSEC_PER_SEC)
@@ -29,15 +33,26 @@
 #define LAST_SENDING_NS (5500 * NSEC_PER_MSEC)
 #define COUNTERS_LOG_NS (5 * 60 * NSEC_PER_SEC)
 
+/* Who takes finished profiles; all borrowed. */
+struct sinks {
+	struct exporters *exporters;
+	struct store_writer *store; /* NULL: no record is written */
+};
+
 static void push_profile(struct profile *profile, void *data)
 {
-	exporters_push(data, profile);
+	const struct sinks *sinks = data;
+
+	exporters_push(sinks->exporters, profile);
+	if (sinks->store)
+		store_writer_push(sinks->store, profile);
 }
 
 /* The parts that run side by side until the end; all borrowed. */
 struct parts {
 	struct agent *agent;
 	struct exporters *exporters;
+	struct store_writer *store; /* NULL: no record is written */
 	struct reload *reload;
 	struct monitor *monitor; /* NULL: nothing listens */
 };
@@ -48,16 +63,26 @@ static struct counters get_counters(const struct parts *parts)
 				     .reload = reload_get_stats(parts->reload) };
 
 	agent_get_stats(parts->agent, &counters.agent);
+	if (parts->store)
+		counters.store = store_writer_get_stats(parts->store);
 	return counters;
 }
 
+/* Logs what became of the samples, and then all counters, which programs may read. At a terminal,
+ * the counters appear only with the log level "debug". */
 static void log_counters(const struct parts *parts, const char *when)
 {
-	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(MESSAGE_MAX_BYTES);
+	_cleanup_(strbuf_done) struct strbuf brief = strbuf_with_max(MESSAGE_MAX_BYTES);
+	_cleanup_(strbuf_done) struct strbuf all = strbuf_with_max(MESSAGE_MAX_BYTES);
 	struct counters counters = get_counters(parts);
 
-	counters_format(&counters, &text);
-	log_info("%s: %s", when, strbuf_str(&text));
+	counters_append_brief(&counters, &brief);
+	counters_format(&counters, &all);
+	log_info("%s: %s", when, strbuf_str(&brief));
+	if (isatty(STDERR_FILENO))
+		log_debug("counters: %s", strbuf_str(&all));
+	else
+		log_info("counters: %s", strbuf_str(&all));
 }
 
 /* Warns if the selection matches nothing. This may be a typing error, or the target may start
@@ -102,6 +127,51 @@ static int start_monitor(const struct options *options, struct exporters *export
 	if (opts.metrics_listen)
 		log_info("serving metrics on %s", opts.metrics_listen);
 	return 0;
+}
+
+static int start_store(const struct options *options, struct strbuf *reterr_msg,
+		       struct store_writer **ret_store)
+{
+	_cleanup_(strbuf_done) struct strbuf reason = strbuf_with_max(MESSAGE_MAX_BYTES);
+	_cleanup_close_ int proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	char host[HOST_NAME_SIZE];
+
+	if (!options->store_dir)
+		return 0;
+	host_name_find(proc_fd, options->node_name, host);
+	const struct store_writer_opts opts = {
+		.recorder = { .dir = options->store_dir,
+			      .host = host,
+			      .max_bytes = options->store_max,
+			      .per_day = options->store_per_day,
+			      .max_age_s = options->store_age_ns / NSEC_PER_SEC,
+			      .with_cpu = options->store_cpu },
+		.proc_fd = proc_fd,
+		.cgroup_root = options->cgroup_root,
+	};
+	int r = store_writer_start(&opts, &reason, ret_store);
+	if (r < 0)
+		strbuf_appendf(reterr_msg, "--store %s: %s", options->store_dir,
+			       reason.len > 0 ? strbuf_str(&reason) : strerror(-r));
+	return r;
+}
+
+/* Logs where the profiles go. */
+static void log_start(const struct options *options, const struct exporters *exporters)
+{
+	const char *endpoint = options->nr_destinations > 0 ? options->destinations[0].endpoint
+							    : "";
+
+	if (options->nr_destinations > 0)
+		log_info("sampling at %u Hz, sending to %.*s every %llu s (destinations: %zu)",
+			 options->frequency_hz, (int)strcspn(endpoint, "?#"),
+			 endpoint, /* a query may be a key */
+			 (unsigned long long)(options->export_interval_ns / NSEC_PER_SEC),
+			 exporters_nr(exporters));
+	else
+		log_info("sampling at %u Hz, sending nowhere", options->frequency_hz);
+	if (options->store_dir)
+		log_info("keeping a record in %s", options->store_dir);
 }
 
 static void publish(const struct parts *parts)
@@ -156,7 +226,7 @@ static void run(const struct parts *parts)
 		if (clock_mono_ns() < next_log_ns)
 			continue;
 		next_log_ns += COUNTERS_LOG_NS;
-		log_counters(parts, "counters");
+		log_counters(parts, "so far");
 	}
 	heartbeat_end(); /* from now on this thread only waits for the others to end */
 }
@@ -166,6 +236,8 @@ static void finish(const struct parts *parts)
 	monitor_stopping(parts->monitor);
 	int r = agent_stop(parts->agent, LAST_WINDOWS_NS);
 	(void)r; /* what was lost is among the counters */
+	if (parts->store)
+		store_writer_finish(parts->store);
 	exporters_finish(parts->exporters, signals_stop_ns() + LAST_SENDING_NS);
 	log_counters(parts, "stopped");
 	signals_done(STATUS_OK);
@@ -175,13 +247,18 @@ int cmd_agent(const struct options *options)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
 	_cleanup_(exporters_stopp) struct exporters *exporters = NULL;
+	_cleanup_(store_writer_stopp) struct store_writer *store = NULL;
 	_cleanup_(reload_freep) struct reload *reload = NULL;
+	struct sinks sinks;
 	_cleanup_(agent_freep) struct agent *agent = NULL;
 	_cleanup_(monitor_stopp) struct monitor *monitor =
 		NULL; /* stopped first, with its socket file */
 
-	if (options->nr_destinations == 0) {
-		fputs("flamelet: no destination configured: set --otlp-endpoint URL\n", stderr);
+	if (options->nr_destinations == 0 && !options->store_dir) {
+		fputs("flamelet: no destination configured: set --otlp-endpoint URL, or --store "
+		      "DIR to "
+		      "keep the profiles here\n",
+		      stderr);
 		return STATUS_USAGE;
 	}
 	int r = privileges_check(backend_set_wanted(options), &message);
@@ -196,9 +273,12 @@ int cmd_agent(const struct options *options)
 	if (r == 0)
 		r = exporters_start(options, options->export_interval_ns, &message, &exporters);
 	if (r == 0)
-		r = start_monitor(options, exporters, &message, &monitor);
+		r = start_store(options, &message, &store);
 	if (r == 0)
-		r = agent_new(options, push_profile, exporters, &message, &agent);
+		r = start_monitor(options, exporters, &message, &monitor);
+	sinks = (struct sinks){ exporters, store };
+	if (r == 0)
+		r = agent_new(options, push_profile, &sinks, &message, &agent);
 	if (r == 0)
 		r = agent_start(agent, &message);
 	if (r < 0) {
@@ -208,15 +288,10 @@ int cmd_agent(const struct options *options)
 		return STATUS_FAILED;
 	}
 	least_privilege_finish(!agent_perf_reason(agent));
-	const char *endpoint = options->destinations[0].endpoint;
-	log_info("sampling at %u Hz, sending to %.*s every %llu s (destinations: %zu)",
-		 options->frequency_hz, (int)strcspn(endpoint, "?#"),
-		 endpoint, /* a query may be a key */
-		 (unsigned long long)(options->export_interval_ns / NSEC_PER_SEC),
-		 exporters_nr(exporters));
+	log_start(options, exporters);
 	warn_if_no_target(agent);
 
-	const struct parts parts = { agent, exporters, reload, monitor };
+	const struct parts parts = { agent, exporters, store, reload, monitor };
 	run(&parts);
 	finish(&parts);
 	return STATUS_OK;

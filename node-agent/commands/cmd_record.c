@@ -12,10 +12,13 @@
 #include "commands/commands.h"
 #include "commands/describe.h"
 #include "commands/progress.h"
+#include "commands/shown_profile.h"
 #include "commands/summary.h"
+#include "findings/findings_text.h"
 #include "privilege/privileges.h"
 #include "profile/merge.h"
 #include "profile/output.h"
+#include "profile/viewer_page.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -64,11 +67,11 @@ static void take_profile(struct profile *profile, void *data)
 		recording->nr_unmerged += nr_lost;
 }
 
-/* Names the file if there is no -o: flamelet-HOST-20261121T093015Z.svg, with another extension for
- * --format. */
+/* Names the file if there is no -o: flamelet-HOST-20261121T093015Z.html. The extension is that of
+ * --format, or .svg if pages would lack the viewer. */
 static int name_default_output(struct recording *recording)
 {
-	enum output_format format = OUTPUT_SVG;
+	enum output_format format = viewer_page_is_built() ? OUTPUT_HTML : OUTPUT_SVG;
 	char when[32];
 	struct utsname host;
 	struct tm utc;
@@ -231,16 +234,13 @@ static void describe_origin(const struct recording *recording, struct strbuf *ti
 		       FLAMELET_VERSION);
 }
 
-static int write_output(const struct recording *recording, const struct profile *profile,
+static int write_output(const struct recording *recording, const struct output_content *content,
 			const char *path, const struct caption *info)
 {
 	enum output_format format;
 
 	int r = output_format_of(path, recording->options->output_format, &format);
-	if (r < 0)
-		return r;
-	const struct output_content content = output_content_of(profile);
-	return output_write(&content, path, format, info);
+	return r < 0 ? r : output_write(content, path, format, info);
 }
 
 /* Names the target in pprof files, where the whole machine has always been "whole machine". */
@@ -251,22 +251,31 @@ static const char *subject_of(const struct recording *recording)
 	return strview_without_prefix(target, "the ").text;
 }
 
-static int write_outputs(const struct recording *recording, const struct profile *profile)
+static int write_outputs(const struct recording *recording, struct profile *profile)
 {
+	_cleanup_(strbuf_done) struct strbuf note = strbuf_with_max(MESSAGE_MAX_BYTES);
+	_cleanup_(profile_unrefp) struct profile *shown = NULL;
 	_cleanup_(strbuf_done) struct strbuf title = strbuf_with_max(MESSAGE_MAX_BYTES);
 	_cleanup_(strbuf_done) struct strbuf subtitle = strbuf_with_max(MESSAGE_MAX_BYTES);
-	int result = 0;
 
+	const struct view view = shown_profile_view(recording->options);
+	int result = shown_profile_make(recording->options, profile, &note, &shown);
+	if (result < 0) {
+		fprintf(stderr, "flamelet: cannot make the view: %s\n", strerror(-result));
+		return result;
+	}
 	describe_origin(recording, &title, &subtitle);
 	const struct caption info = {
 		.subject = subject_of(recording),
 		.title = strbuf_str(&title),
 		.subtitle = strbuf_str(&subtitle),
+		.note = note.len > 0 ? note.data : NULL,
 	};
+	const struct output_content content = { .profile = profile, .shown = shown, .view = &view };
 	for (size_t i = 0; i < recording->outputs.nr; i++) {
 		const char *path = recording->outputs.items[i];
 
-		int r = write_output(recording, profile, path, &info);
+		int r = write_output(recording, &content, path, &info);
 		if (r < 0) {
 			_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(
 				MESSAGE_MAX_BYTES);
@@ -306,6 +315,8 @@ static int print_summary(const struct summary *summary)
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(SUMMARY_MAX_BYTES);
 
 	int r = summary_append(summary, &text);
+	if (r == 0)
+		r = findings_append_largest(summary->profile, summary->columns, &text);
 	if (r == 0)
 		r = fd_write_all(STDOUT_FILENO, text.data, text.len);
 	if (r < 0)

@@ -31,7 +31,7 @@ static int print_overview(const struct command *commands, size_t nr_commands)
 {
 	puts("flamelet [COMMAND] [OPTION]...   show which functions use the CPU, by pod and "
 	     "process\n\n"
-	     "  sudo flamelet                                 the whole machine for 10 s\n"
+	     "  sudo flamelet                                 10 s of this machine, as a page\n"
 	     "  sudo flamelet -d 30s -p 1234 -o cpu.svg       one process, as a flame graph\n"
 	     "  sudo flamelet agent --otlp-endpoint http://127.0.0.1:4318\n");
 	for (size_t i = 0; i < nr_commands; i++)

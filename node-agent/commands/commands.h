@@ -22,8 +22,17 @@ struct command {
 };
 
 int cmd_record(const struct options *options);
+int cmd_top(const struct options *options);
 int cmd_agent(const struct options *options);
 int cmd_allow_perf(const struct options *options);
+int cmd_diff(const struct options *options);
+int cmd_query(const struct options *options);
+int cmd_timeline(const struct options *options);
+int cmd_findings(const struct options *options);
+int cmd_ui(const struct options *options);
+int cmd_ls(const struct options *options);
+int cmd_pin(const struct options *options);
+int cmd_dump(const struct options *options);
 int cmd_export(const struct options *options);
 int cmd_doctor(const struct options *options);
 int cmd_health(const struct options *options);

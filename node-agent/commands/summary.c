@@ -6,6 +6,8 @@
 #include "base/printable.h"
 #include "base/text.h"
 #include "commands/copy_hint.h"
+#include "commands/open_hint.h"
+#include "commands/owner.h"
 #include "profile/ranking.h"
 
 #include <inttypes.h>
@@ -18,31 +20,6 @@
 #define SHARE_COLUMNS 9 /* " 12.3 %  " */
 #define NAME_COLUMNS_MIN 20
 #define OUTPUT_MAX_BYTES 65536
-#define CONTAINER_ID_SHOWN 12
-
-/* Appends the owner of a sample's CPU time: the pod by its name or UID, the container, or the
- * process of the host with its service. */
-static void append_owner(const struct profile *profile, const struct profile_sample *sample,
-			 struct strbuf *out)
-{
-	const char *pod = profile_resource_get(profile, sample->resource, "k8s.pod.name");
-	const char *ns = profile_resource_get(profile, sample->resource, "k8s.namespace.name");
-	const char *uid = profile_resource_get(profile, sample->resource, "k8s.pod.uid");
-	const char *container = profile_resource_get(profile, sample->resource, "container.id");
-	const char *service = profile_resource_get(profile, sample->resource, "service.name");
-
-	if (pod)
-		strbuf_appendf(out, "%s/%s", ns ? ns : "", pod);
-	else if (uid)
-		strbuf_appendf(out, "pod %s", uid);
-	else if (container && service)
-		strbuf_append_str(out, service);
-	else if (container)
-		strbuf_appendf(out, "container %.*s", CONTAINER_ID_SHOWN, container);
-	else
-		strbuf_appendf(out, "%s (%s)", profile_string(profile, sample->process_comm),
-			       service ? service : "host");
-}
 
 /* Appends the function that ran when the sample was taken. */
 static void append_leaf(const struct profile *profile, const struct profile_sample *sample,
@@ -157,8 +134,10 @@ static void append_totals(const struct summary *summary, struct strbuf *out)
 	if (profile->type == PROFILE_CPU)
 		strbuf_appendf(out, " = %.1f s of CPU time",
 			       (double)total * (double)profile->period / (double)NSEC_PER_SEC);
-	strbuf_appendf(out, " in %.1f s on %" PRIu32 " CPUs; lost samples: ",
-		       (double)summary->elapsed_ns / (double)NSEC_PER_SEC, summary->nr_cpus);
+	strbuf_appendf(out, " in %.1f s", (double)summary->elapsed_ns / (double)NSEC_PER_SEC);
+	if (summary->nr_cpus > 0)
+		strbuf_appendf(out, " on %" PRIu32 " CPUs", summary->nr_cpus);
+	strbuf_append_str(out, "; lost samples: ");
 	text_append_count(out, summary->nr_lost);
 	if (summary->nr_lost > 0)
 		strbuf_appendf(out, " (%.1f %%)",
@@ -216,20 +195,37 @@ static bool append_copy_hint(const struct summary *summary, struct strbuf *out)
 	return true;
 }
 
+/* Appends how to open the page or picture. Returns whether there is one. */
+static bool append_open_hint(const struct summary *summary, bool is_fetched, struct strbuf *out)
+{
+	_cleanup_(strbuf_done) struct strbuf hint = strbuf_with_max(OUTPUT_MAX_BYTES);
+
+	if (open_hint_append(summary->files, summary->nr_files, is_fetched, &hint) < 0)
+		return false;
+	strbuf_appendf(out, "%-*s%s", HEAD_COLUMNS, "to open", strbuf_str(&hint));
+	return true;
+}
+
+/* Appends the files, and what the user does with them. Returns the number of lines. */
+static size_t append_tail(const struct summary *summary, struct strbuf *out)
+{
+	if (!append_files(summary, out))
+		return 0;
+	bool is_fetched = append_copy_hint(summary, out);
+	return 1 + is_fetched + append_open_hint(summary, is_fetched, out);
+}
+
 int summary_append(const struct summary *summary, struct strbuf *out)
 {
 	_cleanup_(strbuf_done) struct strbuf tail = strbuf_with_max(OUTPUT_MAX_BYTES);
 	_cleanup_(strbuf_done) struct strbuf truncated = strbuf_with_max(OUTPUT_MAX_BYTES);
-	size_t nr_left = SUMMARY_LINES_MAX - 1;
-
-	if (append_files(summary, &tail))
-		nr_left -= append_copy_hint(summary, &tail) ? 2 : 1;
+	size_t nr_left = SUMMARY_LINES_MAX - 1 - append_tail(summary, &tail);
 
 	append_totals(summary, out);
 	nr_left -= append_backend(summary, out);
 	int r = append_ranking(summary,
 			       summary->profile->type == PROFILE_CPU ? "top processes" : "owned by",
-			       append_owner, TOP_MAX, out);
+			       owner_append, TOP_MAX, out);
 	if (r < 0)
 		return r;
 	nr_left -= (size_t)r;

@@ -17,7 +17,7 @@ struct summary {
 	const struct profile *profile; /* sealed */
 	uint64_t nr_lost; /* samples, for any reason */
 	uint64_t elapsed_ns;
-	uint32_t nr_cpus;
+	uint32_t nr_cpus; /* 0: not known */
 	const char *perf_reason; /* why the capture backend perf was used; NULL: it was not */
 	char *const *files; /* files that were written; "-" is skipped */
 	size_t nr_files;

@@ -92,13 +92,19 @@ int check_label_key(const char *text)
 	return len > 0 && len <= LABEL_KEY_MAX && text[len] == '\0' ? 0 : -EINVAL;
 }
 
+/* The keys of attributes, and the words for some of them, consist of the same characters. */
+int check_group(const char *text)
+{
+	return strchr(text, '*') ? -EINVAL : check_label_key(text);
+}
+
 /* Copies the host of "HOST:PORT". */
-static int take_host(const char *text, char host[static HOST_BYTES])
+static int take_host(const char *text, uint32_t min_port, char host[static HOST_BYTES])
 {
 	const char *colon = strrchr(text, ':');
 	uint32_t port;
 
-	if (!colon || parse_u32(colon + 1, &port) < 0 || port < 1 || port > UINT16_MAX ||
+	if (!colon || parse_u32(colon + 1, &port) < 0 || port < min_port || port > UINT16_MAX ||
 	    (size_t)(colon - text) >= HOST_BYTES)
 		return -EINVAL;
 	memcpy(host, text, (size_t)(colon - text));
@@ -117,16 +123,34 @@ static bool is_loopback(const char *host)
 	       ntohl(address.s_addr) >> IN_CLASSA_NSHIFT == IN_LOOPBACKNET;
 }
 
+static bool is_socket(const char *text)
+{
+	return strncmp(text, "unix:/", 6) == 0 && text[6] && strlen(text + 5) < SOCKET_PATH_BYTES &&
+	       is_printable(text);
+}
+
 int check_listen(const char *text)
 {
 	char host[HOST_BYTES];
 
-	if (strncmp(text, "unix:", 5) == 0)
-		return text[5] == '/' && text[6] && strlen(text + 5) < SOCKET_PATH_BYTES &&
-				       is_printable(text)
-			       ? 0
-			       : -EINVAL;
-	return take_host(text, host) == 0 && is_loopback(host) ? 0 : -EINVAL;
+	if (is_socket(text))
+		return 0;
+	return take_host(text, 1, host) == 0 && is_loopback(host) ? 0 : -EINVAL;
+}
+
+/* Browsers know this machine by these names. Port 0 means any free one. */
+int check_ui_listen(const char *text)
+{
+	char host[HOST_BYTES];
+
+	if (is_socket(text))
+		return 0;
+	if (take_host(text, 0, host) < 0)
+		return -EINVAL;
+	return strcmp(host, "127.0.0.1") == 0 || strcmp(host, "localhost") == 0 ||
+			       strcmp(host, "[::1]") == 0
+		       ? 0
+		       : -EINVAL;
 }
 
 /* Returns whether the host is "[ADDRESS]". Changes `host`. */
@@ -146,7 +170,7 @@ int check_metrics_listen(const char *text)
 	struct in_addr address;
 	char host[HOST_BYTES];
 
-	if (take_host(text, host) < 0)
+	if (take_host(text, 1, host) < 0)
 		return -EINVAL;
 	return strcmp(host, "*") == 0 || inet_pton(AF_INET, host, &address) == 1 || is_v6(host)
 		       ? 0

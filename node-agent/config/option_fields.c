@@ -51,6 +51,7 @@ void options_done(struct options *options)
 	}
 	/* These two have no row in the table: they are not named by an option. */
 	value_clear(option_files.type, &options->files);
+	value_clear(option_ranges.type, &options->ranges);
 	value_clear(option_command.type, &options->command);
 	strbuf_done(&options->warnings);
 }

@@ -265,14 +265,40 @@ static int check_outputs(struct loader *loader)
 	return -EINVAL;
 }
 
+/* Checks what is to be exported: files, or a range of a record. */
+static int check_sources(struct loader *loader)
+{
+	const struct options *options = loader->options;
+	const char *problem = NULL;
+
+	if (options->stores.nr == 0 && options->files.nr == 0)
+		problem = "no file given; usage: flamelet export FILE.pb.gz, or flamelet export "
+			  "--store DIR RANGE";
+	else if (options->stores.nr > 0 && options->files.nr > 1)
+		problem = "with --store, only a range can be given, in one word, such as "
+			  "14:05..14:07; to send files, leave --store out";
+	else if (options->stores.nr > 0 && options->at_now)
+		problem = "--at now is for files; what --store names keeps its times";
+	else if (options->stores.nr == 0 && options->label_selectors.nr > 0)
+		problem = "--select needs --store; the samples of a file are sent together";
+	if (!problem)
+		return 0;
+	strbuf_append_str(loader->message, problem);
+	return -EINVAL;
+}
+
 /* Checks options that depend on each other. */
 static int check_all(struct loader *loader)
 {
 	const struct options *options = loader->options;
 
-	if (loader->command == COMMAND_EXPORT && options->files.nr == 0) {
-		strbuf_append_str(loader->message,
-				  "no file given; usage: flamelet export FILE.pb.gz");
+	if (loader->command == COMMAND_EXPORT && check_sources(loader) < 0)
+		return -EINVAL;
+	if (options->ranges.nr > (loader->command == COMMAND_DIFF ? 2 : 1)) {
+		strbuf_appendf(loader->message,
+			       "unexpected argument \"%s\"; a range is one word, such as "
+			       "14:05..14:07",
+			       options->ranges.items[options->ranges.nr - 1]);
 		return -EINVAL;
 	}
 	int r = check_outputs(loader);

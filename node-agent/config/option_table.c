@@ -8,14 +8,24 @@
 
 #define RECORD COMMAND_RECORD
 #define AGENT COMMAND_AGENT
-#define PROFILERS (COMMAND_RECORD | COMMAND_AGENT)
+#define TOP COMMAND_TOP
+#define PROFILERS (COMMAND_RECORD | COMMAND_AGENT | COMMAND_TOP)
+#define SYMBOLIZERS (PROFILERS | COMMAND_DUMP)
 #define EXPORT COMMAND_EXPORT
 #define EXPORTERS (COMMAND_AGENT | COMMAND_EXPORT)
 #define SENDERS (COMMAND_AGENT | COMMAND_EXPORT | COMMAND_DOCTOR)
-#define WORKERS (COMMAND_RECORD | COMMAND_AGENT | COMMAND_DOCTOR)
+#define WORKERS (PROFILERS | COMMAND_DOCTOR | COMMAND_DUMP)
 #define CONFIGURED (WORKERS | COMMAND_EXPORT)
 #define HEALTH COMMAND_HEALTH
-#define ALL (CONFIGURED | HEALTH | COMMAND_ALLOW_PERF | COMMAND_VERSION)
+#define QUERY COMMAND_QUERY
+#define DIFF COMMAND_DIFF
+#define TIMELINE COMMAND_TIMELINE
+#define QUERIES (QUERY | DIFF | TIMELINE | COMMAND_FINDINGS)
+#define PICTURES (RECORD | QUERY | DIFF)
+#define PIN COMMAND_PIN
+#define UI COMMAND_UI
+#define READERS (QUERIES | COMMAND_LS | PIN)
+#define ALL (CONFIGURED | HEALTH | COMMAND_ALLOW_PERF | COMMAND_VERSION | READERS | UI)
 
 /* A row of the table: an option, its field in struct options and its type of value, then the
  * members that are not empty. */
@@ -48,27 +58,96 @@ const struct option option_table[] = {
 	       .help = "samples per second on each CPU", .is_usual = true),
 	OPTION("frequency", 'F', AGENT, frequency_hz, frequency, .fallback = "19", .metavar = "HZ",
 	       .help = "samples per second on each CPU", .is_usual = true),
-	OPTION("output", 'o', RECORD, outputs, output, .metavar = "FILE",
-	       .help = ".svg, .pb.gz, .folded file or -; repeat for more", .is_usual = true),
-	OPTION("format", 0, RECORD, output_format, output_format, .metavar = "FORMAT",
-	       .help = "svg, pprof or folded; for -o - and unknown extensions"),
-	OPTION("pid", 'p', RECORD, pids, pids, .metavar = "PID,...", .help = "only these processes",
+	OPTION("frequency", 'F', TOP, frequency_hz, frequency, .fallback = "49", .metavar = "HZ",
+	       .help = "samples per second on each CPU"),
+	OPTION("interval", 'i', TOP, interval_ns, interval, .fallback = "2s", .metavar = "TIME",
+	       .help = "time between two pictures", .is_usual = true, .not_in_file = true),
+	OPTION("by", 0, TOP, by, by, .fallback = "application", .metavar = "WHAT",
+	       .help = "rows by: pod, process, ...", .is_usual = true, .not_in_file = true),
+	OPTION("once", 0, TOP, once, flag, .help = "print one table and exit", .is_usual = true,
+	       .not_in_file = true),
+	OPTION("iterations", 'n', TOP, iterations, count, .metavar = "N",
+	       .help = "print N tables and exit", .not_in_file = true),
+	OPTION("rows", 0, TOP, rows, count, .fallback = "10", .metavar = "N",
+	       .help = "rows of a printed table", .is_usual = true, .not_in_file = true),
+	OPTION("range", 0, TOP, ranges, word, .metavar = "RANGE",
+	       .help = "a time of the local record instead of now", .is_usual = true,
+	       .not_in_file = true),
+	OPTION("store", 0, READERS | TOP | UI, stores, store_path,
+	       .fallback = "/var/lib/flamelet/record", .metavar = "PATH", .help = "record to read",
+	       .is_usual = true, .not_in_file = true),
+	OPTION("events", 0, COMMAND_LS, max_events, value_limit, .fallback = "20", .metavar = "N",
+	       .help = "list the N worst events of the range", .is_usual = true,
+	       .not_in_file = true),
+	OPTION("listen", 0, UI, ui_listen, ui_listen, .fallback = "127.0.0.1:0",
+	       .metavar = "ADDRESS", .help = "port 0: any; or unix:/PATH", .is_usual = true,
+	       .not_in_file = true),
+	OPTION("note", 0, PIN, pin_note, name, .metavar = "TEXT", .help = "why it is pinned",
+	       .is_usual = true, .not_in_file = true),
+	OPTION("list", 0, PIN, pin_list, flag, .help = "list the pins", .is_usual = true,
+	       .not_in_file = true),
+	OPTION("query-memory-max", 0, READERS | TOP | UI | EXPORT, query_memory_max, memory,
+	       .env = { "FLAMELET_QUERY_MEMORY_MAX" }, .metavar = "BYTES",
+	       .help = "memory to read a record with (else no limit)", .not_in_file = true),
+	OPTION("remove", 0, PIN, pin_remove, name, .metavar = "ID", .help = "remove a pin",
+	       .is_usual = true, .not_in_file = true),
+	OPTION("store", 0, EXPORT, stores, store_path, .metavar = "PATH",
+	       .help = "send a range of this record, no files", .is_usual = true,
+	       .not_in_file = true),
+	OPTION("select", 's', QUERIES | TOP | EXPORT, label_selectors, word, .metavar = "SELECTOR",
+	       .help = "only samples with these labels: '{pod=~\"web.*\"}'", .is_usual = true,
+	       .not_in_file = true),
+	OPTION("against", 'a', DIFF, against, word, .metavar = "SELECTOR",
+	       .help = "compare --select with these samples instead", .is_usual = true,
+	       .not_in_file = true),
+	OPTION("absolute", 0, DIFF, is_absolute, flag,
+	       .help = "compare CPU time per second, not shares of it", .is_usual = true,
+	       .not_in_file = true),
+	OPTION("by", 0, TIMELINE, timeline_by, name, .fallback = "vital", .metavar = "WHAT",
+	       .help = "vital, cpu, slot, or a label: pod", .is_usual = true, .not_in_file = true),
+	OPTION("step", 0, TIMELINE, step_ns, duration, .fallback = "10s", .metavar = "TIME",
+	       .help = "time that a row stands for", .is_usual = true, .not_in_file = true),
+	OPTION("lines", 0, TIMELINE, max_lines, count, .fallback = "20", .metavar = "N",
+	       .help = "values of a label; the rest is one", .is_usual = true, .not_in_file = true),
+	OPTION("throttled", 0, TIMELINE, throttled, flag,
+	       .help = "time for which CPU limits stopped threads", .is_usual = true,
+	       .not_in_file = true),
+	OPTION("output", 'o', RECORD | QUERY, outputs, output, .metavar = "FILE",
+	       .help = "FILE.html, .svg, .pb.gz, -, ... (see --help-all)", .is_usual = true),
+	OPTION("output", 'o', DIFF, outputs, output, .metavar = "FILE",
+	       .help = ".html, .svg, .folded, .csv or -; repeat it", .is_usual = true),
+	OPTION("format", 0, RECORD | QUERY, output_format, output_format, .metavar = "FORMAT",
+	       .help = "html, svg, pprof, folded, speedscope, firefox, json, csv"),
+	OPTION("format", 0, DIFF, output_format, output_format, .metavar = "FORMAT",
+	       .help = "html, svg, folded or csv; for unknown extensions"),
+	OPTION("group", 'g', PICTURES, groups, group, .metavar = "LABEL,...",
+	       .help = "labels as frames above the stacks: pod,comm", .is_usual = true,
+	       .unusual_in = RECORD | DIFF),
+	OPTION("bottom-up", 0, PICTURES, bottom_up, flag,
+	       .help = "turn stacks round: from functions to their callers"),
+	OPTION("kernel", 0, PICTURES, kernel, kernel, .fallback = "all", .metavar = "HOW",
+	       .help = "frames of the kernel: all, only or hide"),
+	OPTION("pid", 'p', RECORD | QUERIES | TOP, pids, pids, .metavar = "PID,...",
+	       .help = "only these processes", .is_usual = true),
+	OPTION("pid", 'p', COMMAND_DUMP, pids, pids, .metavar = "PID", .help = "the process",
 	       .is_usual = true),
-	OPTION("tid", 't', RECORD, tids, pids, .metavar = "TID,...", .help = "only these threads"),
-	OPTION("cpu", 'C', PROFILERS, cpus, cpus, .metavar = "CPUS",
-	       .help = "only these CPUs, such as 0-3,8", .is_usual = true),
-	OPTION("namespace", 0, PROFILERS, namespaces, namespace, .metavar = "NS,...",
+	OPTION("tid", 't', RECORD | TOP, tids, pids, .metavar = "TID,...",
+	       .help = "only these threads"),
+	OPTION("cpu", 'C', PROFILERS | QUERIES, cpus, cpus, .metavar = "CPUS",
+	       .help = "only these CPUs, such as 0-3,8", .is_usual = true,
+	       .unusual_in = TOP | QUERIES),
+	OPTION("namespace", 0, PROFILERS | QUERIES, namespaces, namespace, .metavar = "NS,...",
 	       .help = "only pods in these namespaces", .is_usual = true, .is_reloadable = true),
-	OPTION("pod", 0, PROFILERS, pods, pod, .metavar = "[NS/]NAME,...",
+	OPTION("pod", 0, PROFILERS | QUERIES, pods, pod, .metavar = "[NS/]NAME,...",
 	       .help = "only these pods", .is_usual = true, .is_reloadable = true),
-	OPTION("container", 0, PROFILERS, containers, container, .metavar = "NAME|ID,...",
+	OPTION("container", 0, PROFILERS | QUERIES, containers, container, .metavar = "NAME|ID,...",
 	       .help = "only these containers", .is_usual = true, .is_reloadable = true),
-	OPTION("selector", 0, PROFILERS, selectors, selector, .metavar = "LABELS",
+	OPTION("selector", 0, PROFILERS | QUERIES, selectors, selector, .metavar = "LABELS",
 	       .help = "only pods with these labels: app=web,!canary", .is_usual = true,
-	       .is_reloadable = true),
-	OPTION("cgroup", 0, PROFILERS, cgroups, cgroup, .metavar = "PATH",
+	       .unusual_in = TOP | QUERIES, .is_reloadable = true),
+	OPTION("cgroup", 0, PROFILERS | QUERIES, cgroups, cgroup, .metavar = "PATH",
 	       .help = "only this cgroup and those below; repeat for more", .is_usual = true,
-	       .is_reloadable = true),
+	       .unusual_in = TOP | QUERIES, .is_reloadable = true),
 	OPTION("exclude-namespace", 0, PROFILERS, excluded_namespaces, namespace,
 	       .metavar = "NS,...", .help = "leave out pods in these namespaces",
 	       .is_reloadable = true),
@@ -77,11 +156,11 @@ const struct option option_table[] = {
 	       .is_reloadable = true),
 	OPTION("exclude-selector", 0, PROFILERS, excluded_selectors, selector, .metavar = "LABELS",
 	       .help = "leave out pods with these labels; repeat for more", .is_reloadable = true),
-	OPTION("comm", 0, PROFILERS, comms, comm, .metavar = "NAME",
+	OPTION("comm", 0, PROFILERS | QUERIES, comms, comm, .metavar = "NAME",
 	       .help = "only processes with this name; repeat for more", .is_usual = true),
 	OPTION("idle", 'I', PROFILERS, include_idle, flag, .help = "also sample idle CPUs"),
 	OPTION("at", 0, EXPORT, at_now, export_time, .fallback = "recorded", .metavar = "WHEN",
-	       .help = "timestamps: recorded or now", .is_usual = true, .not_in_file = true),
+	       .help = "time of files: recorded or now", .is_usual = true, .not_in_file = true),
 	OPTION("wait", 0, EXPORT, wait_ns, duration_or_zero, .fallback = "1m", .metavar = "TIME",
 	       .help = "give up after this time", .is_usual = true, .not_in_file = true),
 	DESTINATION("otlp-endpoint", SENDERS, endpoint, endpoint, .metavar = "URL",
@@ -148,8 +227,21 @@ const struct option option_table[] = {
 	       .help = "directory for undelivered profiles (else memory)", .is_usual = true),
 	OPTION("queue-max", 0, SENDERS, queue_max, memory, .fallback = "256M", .metavar = "BYTES",
 	       .help = "size limit of --queue-dir"),
+	OPTION("store", 0, AGENT, store_dir, directory, .metavar = "DIR",
+	       .help = "directory for a local record (else none is kept)", .is_usual = true),
+	OPTION("store-max", 0, AGENT, store_max, memory, .fallback = "2G", .metavar = "BYTES",
+	       .help = "size limit of --store; the oldest hours are removed"),
+	OPTION("store-per-day", 0, AGENT, store_per_day, store_rate, .fallback = "100M",
+	       .metavar = "BYTES", .help = "fold rare stacks beyond this rate; off: never"),
+	OPTION("store-age", 0, AGENT, store_age_ns, duration, .fallback = "7d", .metavar = "TIME",
+	       .help = "remove what is older"),
+	OPTION("store-cpu", 0, AGENT, store_cpu, flag,
+	       .help = "keep the CPU of each sample (takes much more room)"),
 	OPTION("export-interval", 0, AGENT, export_interval_ns, duration, .fallback = "15s",
 	       .metavar = "TIME", .help = "time between exports", .is_usual = true),
+	OPTION("export-interval", 0, EXPORT, export_interval_ns, slice, .fallback = "1s",
+	       .metavar = "TIME", .help = "time that a profile of --store covers",
+	       .not_in_file = true),
 	OPTION("listen", 0, AGENT | HEALTH, listen, listen, .metavar = "ADDRESS",
 	       .help = "health and metrics at 127.0.0.1:PORT, unix:/PATH", .is_usual = true),
 	OPTION("metrics-listen", 0, AGENT, metrics_listen, metrics_listen, .metavar = "ADDRESS",
@@ -164,7 +256,8 @@ const struct option option_table[] = {
 	       .help = "file to write instead of /proc/sys/kernel's", .is_usual = true,
 	       .not_in_file = true),
 	OPTION("kubelet-url", 0, WORKERS, kubelet_url, url, .metavar = "URL",
-	       .help = "URL of the node's kubelet, needed for pod names", .is_usual = true),
+	       .help = "URL of the node's kubelet, needed for pod names", .is_usual = true,
+	       .unusual_in = TOP),
 	OPTION("kubelet-ca-file", 0, WORKERS, kubelet_ca_file, file, .metavar = "FILE",
 	       .help = "CA certificates to verify the kubelet with"),
 	OPTION("kubelet-token-file", 0, WORKERS, kubelet_token_file, file, .metavar = "FILE",
@@ -185,16 +278,17 @@ const struct option option_table[] = {
 	       .help = "pod annotations to send as attributes", .is_reloadable = true),
 	OPTION("capture", 0, WORKERS, capture, capture, .fallback = "auto", .metavar = "HOW",
 	       .help = "bpf, perf (older kernels; copies stacks), or auto"),
-	OPTION("stack-copy", 0, PROFILERS, stack_copy_bytes, stack_bytes, .fallback = "32K",
+	OPTION("stack-copy", 0, SYMBOLIZERS, stack_copy_bytes, stack_bytes, .fallback = "32K",
 	       .metavar = "BYTES",
 	       .help = "bytes of each user stack that perf copies, at most 65528"),
-	OPTION("demangle", 0, PROFILERS, demangle, demangle, .fallback = "short", .metavar = "HOW",
+	OPTION("demangle", 0, SYMBOLIZERS, demangle, demangle, .fallback = "short",
+	       .metavar = "HOW",
 	       .help = "none, short, or full (with template and call parameters)"),
-	OPTION("inlines", 0, PROFILERS, inlines, on_off, .fallback = "on", .metavar = "on|off",
+	OPTION("inlines", 0, SYMBOLIZERS, inlines, on_off, .fallback = "on", .metavar = "on|off",
 	       .help = "resolve inlined functions and source lines"),
 	OPTION("runtimes", 0, WORKERS, runtimes, runtimes, .fallback = "all", .metavar = "LIST",
 	       .help = "frames by name: cpython,hotspot,v8, all or none"),
-	OPTION("debug-dir", 0, PROFILERS, debug_dir, directory, .fallback = "/usr/lib/debug",
+	OPTION("debug-dir", 0, SYMBOLIZERS, debug_dir, directory, .fallback = "/usr/lib/debug",
 	       .metavar = "DIR",
 	       .help = "separate debug files, searched on host and in containers"),
 	OPTION("debuginfod-urls", 0, WORKERS, debuginfod_urls, urls, .metavar = "URLS",
@@ -202,8 +296,8 @@ const struct option option_table[] = {
 	OPTION("debuginfod-cache", 0, WORKERS, debuginfod_cache_dir, directory,
 	       .fallback = "/var/cache/flamelet/debuginfod", .metavar = "DIR",
 	       .help = "directory for downloaded debug files"),
-	OPTION("debuginfod-cache-max", 0, PROFILERS, debuginfod_cache_max, memory, .fallback = "1G",
-	       .metavar = "BYTES", .help = "size limit of --debuginfod-cache"),
+	OPTION("debuginfod-cache-max", 0, SYMBOLIZERS, debuginfod_cache_max, memory,
+	       .fallback = "1G", .metavar = "BYTES", .help = "size limit of --debuginfod-cache"),
 	OPTION("symbol-memory-max", 0, WORKERS, symbol_memory_max, memory, .fallback = "256M",
 	       .metavar = "BYTES", .help = "memory limit of names and symbol tables"),
 	OPTION("unwind-memory-max", 0, WORKERS, unwind_memory_max, memory, .fallback = "256M",
@@ -213,15 +307,20 @@ const struct option option_table[] = {
 	       .help = "limit of all tables, and of workers that read large files"),
 	OPTION("unwind-cache", 0, WORKERS, unwind_cache_dir, name, .metavar = "DIR",
 	       .help = "directory that keeps unwind tables and source lines"),
-	OPTION("log-level", 0, PROFILERS | EXPORT, log_level, log_level, .fallback = "info",
+	OPTION("log-level", 0, SYMBOLIZERS | EXPORT, log_level, log_level, .fallback = "info",
 	       .metavar = "LEVEL", .help = "error, warn, info or debug"),
 	OPTION("config", 'c', CONFIGURED | HEALTH, config_file, file, .metavar = "FILE",
 	       .help = "YAML file with lines like \"frequency: 19\"", .is_usual = true,
 	       .not_in_file = true),
 	OPTION("quiet", 'q', RECORD, quiet, flag, .help = "no progress line and no summary",
 	       .is_usual = true),
-	OPTION("json", 0, COMMAND_DOCTOR | EXPORT, json, flag,
-	       .help = "print one JSON object, for scripts", .is_usual = true, .not_in_file = true),
+	OPTION("quiet", 'q', QUERY, quiet, flag, .help = "print no summary", .is_usual = true),
+	OPTION("quiet", 'q', DIFF, quiet, flag, .help = "print no table", .is_usual = true),
+	OPTION("json", 0,
+	       COMMAND_DOCTOR | COMMAND_DUMP | EXPORT | COMMAND_LS | TOP | DIFF | TIMELINE | PIN |
+		       COMMAND_FINDINGS,
+	       json, flag, .help = "print one JSON object, for scripts", .is_usual = true,
+	       .not_in_file = true),
 	OPTION("help", 'h', ALL, help, flag, .help = "show help with the common options",
 	       .not_in_file = true),
 	OPTION("help-all", 0, ALL, help_all, flag, .help = "show help with all options",
@@ -231,6 +330,7 @@ const struct option option_table[] = {
 const size_t nr_option_rows = array_len(option_table);
 
 const struct option option_files = OPTION(NULL, 0, EXPORT, files, word);
+const struct option option_ranges = OPTION(NULL, 0, READERS, ranges, word);
 const struct option option_command = OPTION(NULL, 0, RECORD, command, word);
 const struct option option_is_plain = DESTINATION(NULL, SENDERS, is_plain, flag);
 
@@ -283,8 +383,11 @@ const char *option_nearest(const char *word, unsigned int commands, bool in_file
 
 const char *command_name(unsigned int commands)
 {
-	static const char *const names[] = { "record", "agent",	 "doctor",    "version",
-					     "export", "health", "allow-perf" };
+	static const char *const names[] = { "record", "agent",		"doctor",     "version",
+					     "export", "health",	"allow-perf", "query",
+					     "ls",     "a destination", "dump",	      "top",
+					     "diff",   "timeline",	"pin",	      "findings",
+					     "ui" };
 
 	return commands ? names[__builtin_ctz(commands) % array_len(names)] : "";
 }

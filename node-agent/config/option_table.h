@@ -28,6 +28,7 @@ struct option {
 	const char *metavar; /* in the help */
 	const char *help;
 	bool is_usual; /* in --help, else only in --help-all */
+	unsigned int unusual_in; /* commands for which that is not true */
 	bool not_in_file; /* cannot be a key in the file */
 	bool is_reloadable; /* a change takes effect while the agent runs */
 	bool joins_environment; /* the environment adds keys that a "key=value" list lacks */
@@ -40,6 +41,7 @@ extern const size_t nr_option_rows;
 
 /* Options without a name, which only one source sets. They are not in the table. */
 extern const struct option option_files, /* files that export sends */
+	option_ranges, /* times that query asks for */
 	option_command, /* the command that record runs */
 	option_is_plain; /* OTEL_EXPORTER_OTLP_INSECURE */
 

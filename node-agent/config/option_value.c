@@ -35,6 +35,19 @@ static int store_number(const struct value_type *type, const char *text, void *f
 	return 0;
 }
 
+/* Reads a number of bytes, or "off" as 0. */
+static int read_store_rate(const char *text, uint64_t *ret_number)
+{
+	uint64_t bytes = 0;
+	int r = strcmp(text, "off") == 0 ? 0 : parse_bytes(text, &bytes);
+
+	if (r == 0 && bytes > 0 && bytes < UINT64_C(1) << 20)
+		r = -ERANGE;
+	if (r == 0)
+		*ret_number = bytes;
+	return r;
+}
+
 /* Reads "N" at *cursor, or "N-M" if the type has ranges. */
 static int parse_range(const struct value_type *type, const char **cursor, uint64_t *ret_first,
 		       uint64_t *ret_last)
@@ -87,6 +100,8 @@ VALUE(frequency, STORE_U32, "a number of Hz from 1 to 10000, for example 99", .r
       .min = 1, .max = 10000);
 VALUE(duration, STORE_U64, "a time longer than 0, for example 500ms, 10s or 2m",
       .read = parse_duration_ns, .min = 1, .max = DURATION_MAX_NS);
+VALUE(slice, STORE_U64, "whole seconds up to 1m, for example 15s", .read = parse_duration_ns,
+      .min = NSEC_PER_SEC, .max = 60 * NSEC_PER_SEC, .unit = NSEC_PER_SEC);
 VALUE(duration_or_zero, STORE_U64, "0 or a time, for example 500ms, 10s or 2m",
       .read = parse_duration_ns, .max = DURATION_MAX_NS);
 VALUE(memory, STORE_U64, "a size of at least 1M, for example 256M or 1G", .read = parse_bytes,
@@ -122,6 +137,8 @@ VALUE(selector, STORE_STRINGS, "a label selector, for example \"app=web,tier in 
       .check = check_selector);
 VALUE(label_key, STORE_WORDS, "keys of labels or annotations, for example team or example.com/*",
       .check = check_label_key);
+VALUE(ui_listen, STORE_STRING, "127.0.0.1:PORT, [::1]:PORT, localhost:PORT or unix:/PATH",
+      .check = check_ui_listen);
 VALUE(listen, STORE_STRING,
       "127.0.0.1:PORT, [::1]:PORT, localhost:PORT or unix:/PATH; other hosts can "
       "only get --metrics-listen",
@@ -144,7 +161,14 @@ VALUE(header, STORE_STRINGS, "an HTTP header like \"Name: value\"", .is_secret =
 VALUE(file, STORE_STRING, "the path of a file that can be read", .check = check_file);
 VALUE(directory, STORE_STRING, "an absolute path", .check = check_directory);
 VALUE(output, STORE_STRINGS, "a file name, for example out.svg", .check = check_name);
-VALUE(output_format, STORE_STRING, "svg, pprof or folded", WORDS("svg", "pprof", "folded"));
+VALUE(output_format, STORE_STRING,
+      "svg, html, pprof, folded, speedscope, firefox, json, csv or view",
+      WORDS("svg", "html", "pprof", "folded", "speedscope", "firefox", "json", "csv", "view"));
+VALUE(group, STORE_WORDS, "names of labels, for example namespace,pod or k8s.pod.label.app",
+      .check = check_group);
+VALUE(kernel, STORE_CHOICE, "all, only or hide",
+      WORDS([OPTION_KERNEL_ALL] = "all", [OPTION_KERNEL_ONLY] = "only",
+	    [OPTION_KERNEL_HIDE] = "hide"));
 VALUE(name, STORE_STRING, "printable characters", .check = check_name);
 
 VALUE(endpoint, STORE_STRING,
@@ -179,6 +203,21 @@ VALUE(request_bytes, STORE_U64, "a size from 64K to 64M, for example 3584K", .re
       .min = UINT64_C(64) << 10, .max = UINT64_C(64) << 20);
 VALUE(destination, STORE_STRINGS, "the path of a file that can be read", .check = check_file);
 VALUE(export_time, STORE_EITHER, "recorded or now", WORDS([false] = "recorded", [true] = "now"));
+
+VALUE(store_rate, STORE_U64, "off, or a size of at least 1M, for example 100M",
+      .read = read_store_rate, .max = SIZE_MAX / 2);
+VALUE(store_path, STORE_STRINGS, "the path of a directory or a file", .check = check_name);
+
+VALUE(by, STORE_CHOICE, "application, workload, pod, container, process, thread, comm or function",
+      WORDS([OPTION_BY_APPLICATION] = "application", [OPTION_BY_WORKLOAD] = "workload",
+	    [OPTION_BY_POD] = "pod", [OPTION_BY_CONTAINER] = "container",
+	    [OPTION_BY_PROCESS] = "process", [OPTION_BY_THREAD] = "thread",
+	    [OPTION_BY_COMM] = "comm", [OPTION_BY_FUNCTION] = "function"));
+/* Samples arrive by the second. */
+VALUE(interval, STORE_U64, "a time of at least 1s, for example 2s", .read = parse_duration_ns,
+      .min = NSEC_PER_SEC, .max = DURATION_MAX_NS);
+VALUE(count, STORE_U32, "a number from 1 to 1000000, for example 10", .read = parse_u64, .min = 1,
+      .max = 1000000);
 
 VALUE(word, STORE_STRINGS, "any text", .check = check_any);
 

@@ -24,8 +24,17 @@ enum command_id {
 	COMMAND_EXPORT = 16,
 	COMMAND_HEALTH = 32,
 	COMMAND_ALLOW_PERF = 64,
+	COMMAND_QUERY = 128,
+	COMMAND_LS = 256,
+	COMMAND_DUMP = 1024,
+	COMMAND_TOP = 2048,
+	COMMAND_DIFF = 4096,
+	COMMAND_TIMELINE = 8192,
+	COMMAND_PIN = 16384,
+	COMMAND_FINDINGS = 32768,
+	COMMAND_UI = 65536,
 	/* Not a command, but a file of --destination, which has options as well. */
-	COMMAND_DESTINATION = 128,
+	COMMAND_DESTINATION = 512,
 };
 
 enum option_capture {
@@ -38,6 +47,25 @@ enum option_demangle {
 	OPTION_DEMANGLE_NONE,
 	OPTION_DEMANGLE_SHORT,
 	OPTION_DEMANGLE_FULL,
+};
+
+/* What the rows of `top` stand for. */
+enum option_by {
+	OPTION_BY_APPLICATION,
+	OPTION_BY_WORKLOAD,
+	OPTION_BY_POD,
+	OPTION_BY_CONTAINER,
+	OPTION_BY_PROCESS,
+	OPTION_BY_THREAD,
+	OPTION_BY_COMM,
+	OPTION_BY_FUNCTION,
+};
+
+/* Frames of the kernel in outputs. */
+enum option_kernel {
+	OPTION_KERNEL_ALL,
+	OPTION_KERNEL_ONLY,
+	OPTION_KERNEL_HIDE,
 };
 
 /* Input of a load. */
@@ -59,7 +87,12 @@ struct options {
 	uint32_t frequency_hz;
 	uint64_t duration_ns; /* 0: until Ctrl-C */
 	struct string_list outputs;
-	char *output_format; /* svg, pprof or folded; for outputs whose names imply none */
+	char *output_format; /* svg, pprof and so on; for outputs whose names imply none */
+
+	/* How outputs show a profile (profile/view.h). */
+	struct string_list groups; /* labels */
+	bool bottom_up;
+	enum option_kernel kernel;
 
 	/* The target. If all of these are empty, it is the whole machine. */
 	struct number_list pids;
@@ -109,6 +142,44 @@ struct options {
 	uint64_t export_interval_ns;
 	char *listen; /* "unix:/PATH" or "HOST:PORT", a loopback address; NULL: nothing listens */
 	char *metrics_listen; /* "ADDRESS:PORT" or "*:PORT"; NULL: nothing listens */
+
+	/* The local record, as the agent writes it. */
+	char *store_dir; /* absolute; NULL: none is written */
+	uint64_t store_max; /* bytes of all files */
+	uint64_t store_per_day; /* bytes; 0: no limit */
+	uint64_t store_age_ns;
+	bool store_cpu; /* keep the CPU of each sample */
+
+	/* Queries of records. */
+	struct string_list stores; /* directories and files */
+	/* Times (store/event_reader.h), at most one; of `diff` at most two, and also files. */
+	struct string_list ranges;
+	struct string_list label_selectors; /* store/selector.h */
+	struct string_list against; /* of the other side of `diff` */
+	bool is_absolute; /* `diff` compares amounts, not shares */
+	uint32_t max_events; /* that `ls` lists */
+	uint64_t query_memory_max; /* bytes, to read a record with; 0: no limit */
+
+	/* The command `pin`. */
+	bool pin_list; /* list the pins */
+	char *pin_remove; /* id of the pin to remove; NULL: none */
+	char *pin_note; /* NULL: none */
+
+	/* The command `timeline`. */
+	char *timeline_by; /* "vital", "cpu", "slot" or a label */
+	uint64_t step_ns;
+	uint32_t max_lines;
+	bool throttled; /* show times of throttling, not samples */
+
+	/* The command `ui`. */
+	char *ui_listen; /* "unix:/PATH" or "HOST:PORT", a loopback address; port 0: any */
+
+	/* The command `top`. */
+	uint64_t interval_ns; /* between two pictures or tables */
+	enum option_by by;
+	bool once; /* one table, also on a terminal */
+	uint32_t iterations; /* tables to print; 0: as usual */
+	uint32_t rows; /* of a printed table */
 
 	/* The command `health`. */
 	bool asks_ready; /* ask whether the agent is ready, not only alive */

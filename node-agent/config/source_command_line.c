@@ -5,8 +5,13 @@
 #include "base/strbuf.h"
 #include "config/option_table.h"
 
+#include <ctype.h>
 #include <string.h>
 
+#define COMMANDS_WITH_RANGE                                                                        \
+	(COMMAND_QUERY | COMMAND_LS | COMMAND_DIFF | COMMAND_TIMELINE | COMMAND_PIN |              \
+	 COMMAND_FINDINGS)
+#define COMMANDS_WITH_TIMES (COMMANDS_WITH_RANGE | COMMAND_EXPORT) /* among their words */
 #define TEXT_MAX_BYTES 4096
 
 /* State of reading the arguments. */
@@ -109,6 +114,8 @@ static int read_word(struct reader *reader, const char *word)
 
 	if (command == COMMAND_EXPORT)
 		return add_word(reader, &option_files, word);
+	if (command & COMMANDS_WITH_RANGE)
+		return add_word(reader, &option_ranges, word);
 	if (command == COMMAND_RECORD)
 		return refuse(reader,
 			      "unexpected argument \"%s\"; to profile a command, put it after --: "
@@ -145,6 +152,9 @@ static int read_argument(struct reader *reader)
 		return read_words(reader);
 	if (strncmp(arg, "--", 2) == 0)
 		return read_long_option(reader, arg + 2);
+	if (arg[0] == '-' && isdigit((unsigned char)arg[1]) &&
+	    (reader->input->command & COMMANDS_WITH_TIMES))
+		return read_word(reader, arg); /* "-10m" is a time */
 	if (arg[0] == '-' && arg[1])
 		return read_short_options(reader, arg + 1);
 	return read_word(reader, arg);

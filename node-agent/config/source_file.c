@@ -27,11 +27,14 @@ static int refuse_key(struct entry_list *entries, enum command_id command, const
 				 "%s is not an option; did you mean %s?", where, nearest);
 }
 
-/* Returns whether a line is an option of the agent only. Other commands ignore these lines, because
- * the file is the agent's. */
+/* Returns whether a line that is no option of this command in a file is one of the agent. Other
+ * commands ignore these lines, because the file is the agent's. */
 static bool is_for_agent(enum command_id command, const char *key)
 {
-	return command != COMMAND_DESTINATION && option_find(key, COMMAND_AGENT);
+	const struct option *option = option_find(key, COMMAND_AGENT);
+
+	return command != COMMAND_DESTINATION && command != COMMAND_AGENT && option &&
+	       !option->not_in_file;
 }
 
 static int read_line(enum command_id command, const char *path, const struct config_entry *line,
@@ -44,7 +47,7 @@ static int read_line(enum command_id command, const char *path, const struct con
 	if (option && !option->not_in_file)
 		return entry_list_add(entries, SOURCE_FILE, option, strbuf_str(&where),
 				      line->value);
-	if (!option && is_for_agent(command, line->key))
+	if (is_for_agent(command, line->key))
 		return 0;
 	if (option || option_find(line->key, ~0u))
 		return refuse_place(entries, command, strbuf_str(&where));

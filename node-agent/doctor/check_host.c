@@ -35,10 +35,27 @@ static void add_missing(const struct doctor_host *host, const struct capability 
 				"CAP_%s is missing: %s", capability->name, capability->loss);
 }
 
+/* An ordinary user lacks all of them, and one remedy helps. */
+static void add_ordinary_user(const struct doctor_host *host, struct doctor_report *report)
+{
+	_cleanup_(strbuf_done) struct strbuf remedy = strbuf_with_max(VALUE_MAX_BYTES);
+
+	strbuf_append_str(&remedy, "run it with sudo; in a pod, add ");
+	for (size_t i = 0; i < nr_privileges; i++)
+		strbuf_appendf(&remedy, "%s%s", i > 0 ? ", " : "", privileges_table[i].name);
+	strbuf_append_str(&remedy, " to securityContext.capabilities.add");
+	doctor_add_loss(host, BACKENDS_ALL, report, "capabilities", strbuf_str(&remedy),
+			"none: this user is not root, which is why most checks below fail");
+}
+
 void check_capabilities(const struct doctor_host *host, struct doctor_report *report)
 {
 	bool is_complete = true;
 
+	if (host->capabilities == 0) {
+		add_ordinary_user(host, report);
+		return;
+	}
 	for (size_t i = 0; i < nr_privileges; i++) {
 		if (capabilities_include(host->capabilities, privileges_table[i].set))
 			continue;

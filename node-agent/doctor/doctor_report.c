@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/printable.h"
+#include "base/json_text.h"
 #include "base/text.h"
 
 #include <stdarg.h>
@@ -103,13 +103,10 @@ void doctor_report_append_text(const struct doctor_report *report, struct strbuf
 		       doctor_report_count(report, FINDING_WARN));
 }
 
-/* Appends a member of an object (RFC 8259, section 7), with the printable form of the value. The
- * backslash of an escape stays part of the value: a decoder gets "\x1b". */
 static void append_member(struct strbuf *out, const char *name, const char *value, const char *end)
 {
-	strbuf_appendf(out, "\"%s\":\"", name);
-	printable_append_quoted(out, value, "\"\\");
-	strbuf_appendf(out, "\"%s", end);
+	json_append_member(out, name, value);
+	strbuf_append_str(out, end);
 }
 
 void doctor_report_append_json(const struct doctor_report *report, struct strbuf *out)

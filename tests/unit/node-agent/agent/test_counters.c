@@ -49,6 +49,26 @@ static size_t read_pairs(const char *text, struct pair pairs[static NR_VALUES])
 	return nr;
 }
 
+static void what_became_of_samples_is_told_briefly(void **state)
+{
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(MAX_BYTES);
+	struct counters counters = { .agent.pipeline.nr_samples = 14115 };
+	(void)state;
+
+	counters_append_brief(&counters, &text);
+	assert_string_equal(strbuf_str(&text), "14,115 samples taken, 0 lost");
+	strbuf_clear(&text);
+	counters.agent.pipeline.nr_samples_lost = 3;
+	counters.store.nr_samples_pushed = counters.store.recorder.nr_samples_written = 14115;
+	counters.exporter.nr_samples_pushed = 14115;
+	counters.exporter.nr_samples_sent = 14000;
+	counters.exporter.nr_samples_dropped[0] = 100;
+	counters.exporter.nr_samples_dropped[1] = 15;
+	counters_append_brief(&counters, &text);
+	assert_string_equal(strbuf_str(&text), "14,115 samples taken, 3 lost; 14,115 recorded; "
+					       "14,000 delivered, 115 not");
+}
+
 static void counters_that_are_0_are_left_out(void **state)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(MAX_BYTES);
@@ -275,6 +295,7 @@ static void every_family_is_documented_and_no_other(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_became_of_samples_is_told_briefly),
 		cmocka_unit_test(counters_that_are_0_are_left_out),
 		cmocka_unit_test(every_counter_stands_once_under_a_name_of_its_own),
 		cmocka_unit_test(names_stand_for_the_right_numbers),

@@ -41,6 +41,26 @@ static void defaults_depend_on_the_command(void **state)
 	assert_int_equal(agent.export_interval_ns, 15 * NSEC_PER_SEC);
 }
 
+static void top_has_options_of_its_own(void **state)
+{
+	_cleanup_(options_done) struct options plain = load_ok(COMMAND_TOP, "");
+	_cleanup_(options_done) struct options top = load_ok(
+		COMMAND_TOP, "-i 5s -n 3 --by pod --once --range -10m -s {pod=\"a\"} --json -p 7");
+	(void)state;
+
+	assert_int_equal(plain.frequency_hz, 49);
+	assert_int_equal(plain.interval_ns, 2 * NSEC_PER_SEC);
+	assert_int_equal(plain.by, OPTION_BY_APPLICATION);
+	assert_int_equal(plain.iterations, 0);
+	assert_int_equal(plain.rows, 10);
+	assert_int_equal(plain.ranges.nr, 0);
+	assert_int_equal(top.interval_ns, 5 * NSEC_PER_SEC);
+	assert_int_equal(top.iterations, 3);
+	assert_int_equal(top.by, OPTION_BY_POD);
+	assert_true(top.once && top.json);
+	assert_string_equal(top.ranges.items[0], "-10m");
+}
+
 static void long_and_short_spellings_mean_the_same(void **state)
 {
 	static const char *const spellings[] = {
@@ -146,6 +166,20 @@ static void files_to_send_are_words(void **state)
 	assert_int_equal(usual.log_level, LOG_LEVEL_INFO);
 }
 
+static void a_range_to_send_may_count_back(void **state)
+{
+	_cleanup_(options_done) struct options one = load_ok(COMMAND_EXPORT, "--store d -1m");
+	_cleanup_(options_done) struct options both = load_ok(COMMAND_EXPORT,
+							      "-30s..-20s --store d --json");
+	(void)state;
+
+	assert_int_equal(one.files.nr, 1);
+	assert_string_equal(one.files.items[0], "-1m");
+	assert_int_equal(both.files.nr, 1);
+	assert_string_equal(both.files.items[0], "-30s..-20s");
+	assert_true(both.json);
+}
+
 static void help_needs_nothing_else_to_be_right(void **state)
 {
 	_cleanup_(options_done) struct options o = load_ok(COMMAND_AGENT,
@@ -162,6 +196,15 @@ struct refusal {
 };
 
 static const struct refusal refusals[] = {
+	{ COMMAND_TOP, "-i 500ms",
+	  "-i: invalid value \"500ms\"; expected a time of at least 1s, for example 2s" },
+	{ COMMAND_TOP, "-n 0",
+	  "-n: invalid value \"0\"; expected a number from 1 to 1000000, for example 10" },
+	{ COMMAND_TOP, "--by node",
+	  "--by: invalid value \"node\"; expected application, workload, pod, container, process, "
+	  "thread, comm or function" },
+	{ COMMAND_TOP, "-o a.svg",
+	  "-o is an option of record, not of top; see flamelet top --help" },
 	{ COMMAND_RECORD, "-d 10x",
 	  "-d: invalid value \"10x\"; expected 0 or a time, for example "
 	  "500ms, 10s or 2m" },
@@ -182,8 +225,9 @@ static const struct refusal refusals[] = {
 	{ COMMAND_RECORD, "--format svg -o out.svg",
 	  "--format has no effect: the name \"out.svg\" already implies the format; leave --format "
 	  "out, or write -o -" },
-	{ COMMAND_RECORD, "--format html -o -",
-	  "--format: invalid value \"html\"; expected svg, pprof or folded" },
+	{ COMMAND_RECORD, "--format htm -o -",
+	  "--format: invalid value \"htm\"; expected svg, html, pprof, folded, speedscope, "
+	  "firefox, json, csv or view" },
 	{ COMMAND_RECORD, "-p 0",
 	  "-p: invalid value \"0\"; expected process or thread ids from 1 to 4194304, for example "
 	  "1234,5678" },
@@ -239,7 +283,7 @@ static const struct refusal refusals[] = {
 	{ COMMAND_AGENT, "--ready",
 	  "--ready is an option of health, not of agent; see flamelet agent --help" },
 	{ COMMAND_RECORD, "--listen localhost:1",
-	  "--listen is an option of agent, not of record; see flamelet record --help" },
+	  "--listen is an option of ui, not of record; see flamelet record --help" },
 	{ COMMAND_RECORD, "--comm 0123456789abcdef",
 	  "--comm: invalid value \"0123456789abcdef\"; expected a process name of at most 15 "
 	  "bytes, as ps -o comm shows it" },
@@ -262,8 +306,16 @@ static const struct refusal refusals[] = {
 	{ COMMAND_AGENT, "now", "unexpected argument \"now\"; see flamelet agent --help" },
 	{ COMMAND_RECORD, "--", "no command after --; for example: flamelet record -- make -j4" },
 	{ COMMAND_AGENT, "-- make", "only flamelet record can run a command after --" },
-	{ COMMAND_EXPORT, "--at now", "no file given; usage: flamelet export FILE.pb.gz" },
-	{ COMMAND_EXPORT, "--", "no file given; usage: flamelet export FILE.pb.gz" },
+	{ COMMAND_EXPORT, "--at now",
+	  "no file given; usage: flamelet export FILE.pb.gz, or flamelet export "
+	  "--store DIR RANGE" },
+	{ COMMAND_EXPORT, "--",
+	  "no file given; usage: flamelet export FILE.pb.gz, or flamelet export "
+	  "--store DIR RANGE" },
+	{ COMMAND_EXPORT, "-1m --store d -2m",
+	  "with --store, only a range can be given, in one word, such as 14:05..14:07; to send "
+	  "files, leave --store out" },
+	{ COMMAND_EXPORT, "--store d -x", "unknown option -x; see flamelet export --help" },
 	{ COMMAND_EXPORT, "a.gz --at then",
 	  "--at: invalid value \"then\"; expected recorded or now" },
 	{ COMMAND_EXPORT, "a.gz --wait long",
@@ -360,10 +412,12 @@ static size_t count_lines(const char *text)
 
 static void help_fits_a_small_terminal(void **state)
 {
-	static const enum command_id commands[] = { COMMAND_RECORD,    COMMAND_AGENT,
-						    COMMAND_DOCTOR,    COMMAND_VERSION,
-						    COMMAND_EXPORT,    COMMAND_HEALTH,
-						    COMMAND_ALLOW_PERF };
+	static const enum command_id commands[] = {
+		COMMAND_RECORD, COMMAND_AGENT,	COMMAND_DOCTOR,	    COMMAND_VERSION,
+		COMMAND_EXPORT, COMMAND_HEALTH, COMMAND_ALLOW_PERF, COMMAND_QUERY,
+		COMMAND_LS,	COMMAND_TOP,	COMMAND_DIFF,	    COMMAND_TIMELINE,
+		COMMAND_DUMP,	COMMAND_PIN,	COMMAND_FINDINGS,   COMMAND_UI
+	};
 	(void)state;
 
 	for (size_t i = 0; i < array_len(commands); i++) {
@@ -378,7 +432,7 @@ static void help_fits_a_small_terminal(void **state)
 
 static void all_options_are_in_the_long_help(void **state)
 {
-	_cleanup_(strbuf_done) struct strbuf help = strbuf_with_max(20000);
+	_cleanup_(strbuf_done) struct strbuf help = strbuf_with_max(40000);
 	(void)state;
 
 	options_help(COMMAND_RECORD, true, &help);
@@ -387,6 +441,11 @@ static void all_options_are_in_the_long_help(void **state)
 	options_help(COMMAND_EXPORT, true, &help);
 	options_help(COMMAND_HEALTH, true, &help);
 	options_help(COMMAND_ALLOW_PERF, true, &help);
+	options_help(COMMAND_TOP, true, &help);
+	options_help(COMMAND_DIFF, true, &help);
+	options_help(COMMAND_TIMELINE, true, &help);
+	options_help(COMMAND_LS, true, &help);
+	options_help(COMMAND_PIN, true, &help);
 	for (size_t i = 0; i < nr_option_rows; i++) {
 		assert_non_null(strstr(strbuf_str(&help), option_table[i].name));
 		assert_in_range(strlen(option_table[i].help), 5, 60);
@@ -415,11 +474,13 @@ int main(void)
 #define CLEAN_TEST(name) cmocka_unit_test_setup(name, start_clean)
 	const struct CMUnitTest tests[] = {
 		CLEAN_TEST(defaults_depend_on_the_command),
+		CLEAN_TEST(top_has_options_of_its_own),
 		CLEAN_TEST(long_and_short_spellings_mean_the_same),
 		CLEAN_TEST(a_format_is_for_names_that_tell_none),
 		CLEAN_TEST(a_command_follows_two_dashes),
 		CLEAN_TEST(lists_may_be_repeated_or_have_commas),
 		CLEAN_TEST(files_to_send_are_words),
+		CLEAN_TEST(a_range_to_send_may_count_back),
 		CLEAN_TEST(help_needs_nothing_else_to_be_right),
 		CLEAN_TEST(a_bad_command_line_is_answered_with_what_to_write),
 		CLEAN_TEST(two_loads_differ_by_name),

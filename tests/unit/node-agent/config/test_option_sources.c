@@ -89,7 +89,11 @@ static void the_agents_file_serves_other_commands_too(void **state)
 	write_config("frequency: 49\nexport-interval: 5s\nnode-name: n1\n");
 	_cleanup_(options_done) struct options doctor = load_ok(COMMAND_DOCTOR, "-c @");
 	_cleanup_(options_done) struct options record = load_ok(COMMAND_RECORD, "-c @");
+	write_config("node-name: n1\nstore: /var/lib/elsewhere\n"); /* `top` reads a store */
+	_cleanup_(options_done) struct options top = load_ok(COMMAND_TOP, "-c @");
 
+	assert_string_equal(top.node_name, "n1");
+	assert_string_equal(top.stores.items[0], "/var/lib/flamelet/record");
 	assert_string_equal(doctor.node_name, "n1");
 	assert_int_equal(record.frequency_hz, 49);
 	assert_string_equal(health.listen, "unix:/run/f.sock");

@@ -166,6 +166,9 @@ static void a_missing_capability_is_named_with_what_it_costs(void **state)
 	host.capabilities = ~CAPABILITY(SYSLOG);
 	expect_finding(check_capabilities, FINDING_WARN, "CAP_SYSLOG is missing: kernel functions",
 		       "SYSLOG");
+	host.capabilities = 0;
+	expect_finding(check_capabilities, FINDING_FAIL, "none: this user is not root",
+		       "run it with sudo; in a pod, add BPF, PERFMON, ");
 	/* SYS_ADMIN stands for BPF, PERFMON and CHECKPOINT_RESTORE */
 	host.capabilities = CAPABILITY(SYS_ADMIN) | CAPABILITY(SYS_PTRACE) |
 			    CAPABILITY(DAC_READ_SEARCH) | CAPABILITY(SYSLOG);

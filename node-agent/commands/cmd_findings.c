@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* flamelet findings: names known causes of CPU time in a range of the record or in a pprof file. */
+#include "base/cleanup.h"
+#include "base/fileio.h"
+#include "base/text.h"
+#include "commands/answer.h"
+#include "commands/commands.h"
+#include "commands/diff_side.h"
+#include "commands/event_rows.h"
+#include "commands/finding_slices.h"
+#include "commands/record_query.h"
+#include "commands/record_target.h"
+#include "findings/findings.h"
+#include "findings/findings_text.h"
+#include "profile/pprof_reader.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#define MESSAGE_MAX_BYTES 65536
+#define FILE_MAX_BYTES ((size_t)512 << 20)
+#define PPROF_MAX_BYTES ((size_t)256 << 20)
+#define DEFAULT_COLUMNS 100
+#define EVENTS_SHOWN 5
+
+static void append_text(const struct findings *findings, const struct finding_slices *slices,
+			struct strbuf *body)
+{
+	unsigned int columns = text_terminal_columns(STDOUT_FILENO, DEFAULT_COLUMNS);
+
+	if (findings->nr > 0 || slices->nr == 0)
+		findings_append_text(findings, columns, body);
+	for (size_t i = 0; i < slices->nr; i++) {
+		strbuf_append_str(body, body->len > 0 ? "\n" : "");
+		findings_append_text(&slices->items[i].findings, columns, body);
+	}
+}
+
+static void append_json(const struct findings *findings, const struct finding_slices *slices,
+			struct strbuf *body)
+{
+	findings_append_json_first(findings, body);
+	for (size_t i = 0; i < slices->nr; i++)
+		findings_append_json_more(&slices->items[i].findings, body);
+	findings_append_json_more(NULL, body);
+}
+
+/* `query` is NULL for a file, which has no parts. */
+static int append_findings(const struct options *options, const struct profile *profile,
+			   const struct record_query *query, struct answer *answer)
+{
+	_cleanup_(findings_done) struct findings findings = { 0 };
+	_cleanup_(finding_slices_done) struct finding_slices slices = { 0 };
+
+	int r = findings_init(&findings, profile);
+	if (r == 0 && query)
+		r = finding_slices_read(query, &findings, &slices);
+	if (r == 0 && options->json)
+		append_json(&findings, &slices, &answer->body);
+	else if (r == 0)
+		append_text(&findings, &slices, &answer->body);
+	if (r == 0)
+		r = strbuf_error(&answer->body);
+	return r < 0 ? answer_fail(answer, "cannot print the findings", r) : STATUS_OK;
+}
+
+static int find_in_file(const struct options *options, const char *path, struct answer *answer)
+{
+	_cleanup_(strbuf_done) struct strbuf bytes = strbuf_with_max(FILE_MAX_BYTES);
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
+	_cleanup_(pprof_profiles_done) struct pprof_profiles profiles = { 0 };
+
+	int r = file_read_at(AT_FDCWD, path, &bytes);
+	if (r == 0)
+		r = pprof_read(bytes.data, bytes.len, PPROF_MAX_BYTES, &profiles, &message);
+	if (r == 0 && !profiles.of[PROFILE_CPU]) {
+		strbuf_append_str(&message, "it is not a profile of CPU time");
+		r = -ENOENT;
+	}
+	if (r == 0)
+		return append_findings(options, profiles.of[PROFILE_CPU], NULL, answer);
+	strbuf_appendf(&answer->messages, "%s: %s\n", path,
+		       message.len > 0 ? strbuf_str(&message) : strerror(-r));
+	return STATUS_FAILED;
+}
+
+/* What counters of the kernel show, and no stack. Surges of CPU time are no causes. */
+static bool is_cause(enum event_kind kind)
+{
+	return kind == EVENT_IRQ || kind == EVENT_SOFTIRQ || kind == EVENT_STEAL ||
+	       kind == EVENT_RUN_QUEUE || kind == EVENT_THROTTLING || kind == EVENT_MEMORY ||
+	       kind == EVENT_FORKS;
+}
+
+static void keep_causes(struct found_events *events)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < events->nr; i++)
+		if (is_cause(events->items[i].event.kind))
+			events->items[nr++] = events->items[i];
+	events->nr = nr;
+}
+
+/* Appends the events of the whole machine in the range that name a cause. */
+static int append_events(const struct options *options, const struct record_query *query,
+			 struct answer *answer)
+{
+	_cleanup_(found_events_done) struct found_events events = { 0 };
+	struct strbuf *body = &answer->body;
+
+	if (options->json || record_target_is_selecting(options))
+		return STATUS_OK;
+	int r = event_reader_read(query->reader, &query->asked.range, &answer->messages, &events);
+	if (r == 0) {
+		keep_causes(&events);
+		strbuf_append_str(body, events.nr > 0 ? "\n" : "");
+		event_rows_append(&events, EVENTS_SHOWN, false,
+				  text_terminal_columns(STDOUT_FILENO, DEFAULT_COLUMNS), body);
+		r = strbuf_error(body);
+	}
+	return r < 0 ? answer_fail(answer, "cannot print the events", r) : STATUS_OK;
+}
+
+static int find_in_record(const struct options *options, const struct store_reader *reader,
+			  struct answer *answer)
+{
+	_cleanup_(record_query_done) struct record_query query = { 0 };
+	_cleanup_(store_answer_done) struct store_answer samples = { 0 };
+
+	int status = record_query_init(options, reader, &answer->messages, &query);
+	if (status == STATUS_OK)
+		status = record_query_merge(&query, /* with_labels= */ true, &answer->messages,
+					    &samples);
+	if (status == STATUS_OK)
+		status = append_findings(options, samples.profile, &query, answer);
+	return status == STATUS_OK ? append_events(options, &query, answer) : status;
+}
+
+int answer_findings(const struct options *options, const struct store_reader *reader,
+		    struct answer *answer)
+{
+	const char *word = options->ranges.nr > 0 ? options->ranges.items[0] : NULL;
+
+	if (reader || !word || !diff_side_is_file(word))
+		return find_in_record(options, reader, answer);
+	if (record_target_is_selecting(options)) {
+		strbuf_appendf(&answer->messages,
+			       "%s: samples of files cannot be selected, only those of the "
+			       "record\n",
+			       word);
+		return STATUS_USAGE;
+	}
+	return find_in_file(options, word, answer);
+}
+
+int cmd_findings(const struct options *options)
+{
+	return answer_print(options, answer_findings);
+}
