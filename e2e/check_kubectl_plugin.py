@@ -25,7 +25,7 @@ case " $* " in
 		case " $* " in *" --all-namespaces "* | *" -n $namespace "*) echo "$namespace $rest" ;; esac
 	done ;;
 *" exec "*)
-	printf '<svg/>'
+	printf '<html/>'
 	[ -z "$SIGNAL" ] || kill -s "$SIGNAL" "$PPID"
 	exit "$STATUS" ;;
 esac
@@ -91,10 +91,10 @@ def check_one_command():
     assert "spec.nodeName=worker-2,status.phase=Running" in agents, agents
     assert record == ["exec", "-n", "flamelet", "flamelet-x7", "-c", "flamelet", "--", "/usr/bin/flamelet", "record",
                       "-q", "-c", "/etc/flamelet/flamelet.yaml", "--pod", "shop/cart-1", "-d", "10s", "-F", "99",
-                      "--format", "svg", "-o", "-"], record
+                      "--format", "html", "-o", "-"], record
     (name, content), = run.files.items()
-    assert name.startswith("flamelet-shop-cart-1-") and name.endswith("Z.svg"), name
-    assert content == "<svg/>" and run.modes[name] == stat.S_IFREG | 0o640, (content, run.modes)
+    assert name.startswith("flamelet-shop-cart-1-") and name.endswith("Z.html"), name
+    assert content == "<html/>" and run.modes[name] == stat.S_IFREG | 0o640, (content, run.modes)
     assert run.output == f"{name}\n" and run.opened == [name], (run.output, run.opened)
 
 
@@ -107,7 +107,7 @@ def check_options():
         assert call[:2] == ["--context=dev", "--kubeconfig=/a b/config"], call
     assert run.calls[1][2:8] == ["get", "pods", "-n", "prof", "-l", "app=profiler"], run.calls[1]
     assert run.calls[2][-8:] == ["-d", "30s", "-F", "49", "--format", "pprof", "-o", "-"], run.calls[2]
-    assert run.files == {"my cart.pb.gz": "<svg/>"} and not run.opened, (run.files, run.opened)
+    assert run.files == {"my cart.pb.gz": "<html/>"} and not run.opened, (run.files, run.opened)
 
 
 def check_namespace_of_context():
@@ -152,7 +152,7 @@ def check_standard_output():
     for name in ("-", "/dev/stdout"):
         run = Run("shop/cart-1", "-o", name)
         run.expect(0, "in agent flamelet/flamelet-x7\n")
-        assert run.output == "<svg/>" and not run.files and not run.opened, run.output
+        assert run.output == "<html/>" and not run.files and not run.opened, run.output
 
 
 def check_files():
@@ -163,18 +163,33 @@ def check_files():
 
     run = Run("shop/cart-1", "-o", "x.svg", prepare=put)
     run.expect(0)
-    assert run.files == {"x.svg": "<svg/>", "x.svg.part": "mine"}, run.files
+    assert run.files == {"x.svg": "<html/>", "x.svg.part": "mine"}, run.files
     run = Run("shop/cart-1", "-o", "-x.svg")
     run.expect(0)
-    assert run.files == {"-x.svg": "<svg/>"} and run.opened == ["./-x.svg"], (run.files, run.opened)
+    assert run.files == {"-x.svg": "<html/>"} and run.opened == ["./-x.svg"], (run.files, run.opened)
+
+
+def check_format():
+    """The name of the file decides, like the agent's own -o; a word for the format comes first."""
+    cases = (("x.html", (), "html"), ("x.svg", (), "svg"), ("-", (), "html"), ("/dev/stdout", (), "html"),
+             ("a/x.pb.gz", (), "pprof"), ("x.pprof", (), "pprof"), ("x.folded", (), "folded"), ("x.txt", (), "folded"),
+             ("x.speedscope.json", (), "speedscope"), ("x.firefox.json", (), "firefox"), ("x.json", (), "json"),
+             ("x.csv", (), "csv"), ("x", ("--format", "svg"), "svg"), ("-", ("--format=folded",), "folded"))
+    for name, arguments, expected in cases:
+        run = Run("shop/cart-1", "-o", name, *arguments, prepare=lambda work: os.mkdir(f"{work}/a"))
+        run.expect(0)
+        assert run.calls[2][-4:] == ["--format", expected, "-o", "-"], (name, run.calls[2])
+        assert run.opened == ([name] if expected in ("html", "svg") and name[0] == "x" else []), (name, run.opened)
+    for name in ("x", "x.doc", "x.svg.bak", "x.json.gz"):
+        Run("shop/cart-1", "-o", name).expect(2, f'-o: "{name}" has no known extension')
 
 
 def check_what_is_no_file():
     """It stays what it is."""
     for make in (os.mkfifo, os.mkdir, lambda path: os.symlink("nowhere", path), lambda path: os.symlink("/", path)):
-        run = Run("shop/cart-1", "-o", "there", prepare=lambda work, make=make: make(f"{work}/there"))
-        run.expect(1, "there is not a plain file")
-        assert list(run.modes) == ["there"] and not stat.S_ISREG(run.modes["there"]), run.modes
+        run = Run("shop/cart-1", "-o", "it.svg", prepare=lambda work, make=make: make(f"{work}/it.svg"))
+        run.expect(1, "it.svg is not a plain file")
+        assert list(run.modes) == ["it.svg"] and not stat.S_ISREG(run.modes["it.svg"]), run.modes
         assert not any("exec" in call for call in run.calls), run.calls
 
 
@@ -191,7 +206,7 @@ def check_interrupted():
 def check_no_opener():
     run = Run("shop/cart-1", has_opener=False)
     run.expect(0)
-    assert run.output.endswith(".svg\n") and len(run.files) == 1
+    assert run.output.endswith(".html\n") and len(run.files) == 1
 
 
 def check_failures():
@@ -214,7 +229,7 @@ def check_failures():
         (Run("shop/a", "-n", "bank"), 2, "not in namespace bank"),
         (Run("a", "b"), 2, "one pod at a time"),
         (Run("a", "--formt", "svg"), 2, "--formt is not an option"),
-        (Run("a", "--format", "html"), 2, "svg, pprof or folded"),
+        (Run("a", "--format", "htm"), 2, "html, svg, pprof"),
         (Run("a", "-d"), 2, "a value is missing"),
         (Run("a", "-d", "0"), 2, "without a duration"),
         (Run("a", "-d", "-5s"), 2, "less than nothing"),
@@ -238,6 +253,7 @@ def main():
     check_which_agent()
     check_standard_output()
     check_files()
+    check_format()
     check_what_is_no_file()
     check_interrupted()
     check_no_opener()

@@ -92,7 +92,7 @@ def check(binary):
         text, stacks = run_demo(binary, directory, "always")
         for name, functions in PROGRAMS.items():
             faults += check_program(name, functions, stacks[name])
-        if "Open the picture in a browser: /" not in text or "compress (C), report (C++), words.pl (Perl)" not in text:
+        if f"written         {directory}/" not in text or "compress (C), report (C++), words.pl (Perl)" not in text:
             faults.append(f"it does not say what it does: {text}")
         faults += [f"still there: {command}" for command in left_running(directory)]
         text, stacks = run_demo(binary, directory, "never")

@@ -241,14 +241,16 @@ def by_perf(scene, loads):
 
 def short_of_memory(scene, _loads):
     """If the rings need more memory than may be locked, the recording logs one warning, with the
-    remedies."""
+    remedies. The limit is that of all root's programs together: others may use it up meanwhile."""
     log = f"{scene.directory}/short.log"
     record = host.Process("record", ["prlimit", f"--memlock={LEAST_LOCKED}", *with_capabilities(SIX), scene.binary,
                                      "record", "--capture=perf", "--frequency", "999", "--duration", "2s",
                                      "--output", f"{scene.directory}/short.folded"], log)
     status, text = scene.add(record).child.wait(WAIT_SECONDS), record.log()
     remedies = ("CAP_IPC_LOCK", "kernel.perf_event_mlock_kb", "--stack-copy")
-    if status != 0 or text.count("level=warn") != 1 or not all(remedy in text for remedy in remedies):
+    others = [line for line in text.splitlines() if line.startswith("level=warn")
+              and "other perf users use up the locked-memory limit" not in line]
+    if status != 0 or len(others) != 1 or not all(remedy in others[0] for remedy in remedies):
         return [f"exit status {status}: {text}"]
     return []
 

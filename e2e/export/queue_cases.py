@@ -77,11 +77,14 @@ def never_answers(context, transport):
 
 
 def without_directory(context, transport):
-    """Requests that wait in memory only are lost and counted when the program ends."""
+    """Requests that wait in memory only are counted when the program ends. The file still has them."""
     with Receiver(transport) as receiver:
         receiver.start()
         report = context.export(["small"], receiver, *SHORT).finish()
-        return check_all_in(report, "shutdown", context.recordings.nr_samples("small"))
+        return (check_all_in(report, "shutdown", context.recordings.nr_samples("small"))
+                + check_message(report, "not accepted within --wait", "the file still has them")
+                + check_message(report, "flamelet export ", context.recordings.path("small"))
+                + ([f"nothing is lost: {report}"] if "lost" in report.stderr else []))
 
 
 def bad_certificate(context, transport, server, ca, options=()):

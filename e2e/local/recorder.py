@@ -11,9 +11,12 @@ END_SECONDS = 120
 
 
 def start(command, log_path, **options):
-    """Starts `flamelet record` with options. Returns the process once it samples, or has ended."""
+    """Starts `flamelet record` with options. Returns the process once it samples, or has ended. The log may
+    have the words of an earlier recording, which do not count."""
+    nr_old = len(host.read_text(log_path))
     process = host.Process("record", command, log_path, **options)
-    host.wait_until("the recording begins", lambda: SAYS_IT_SAMPLES in process.log() or not process.is_alive())
+    host.wait_until("the recording begins",
+                    lambda: SAYS_IT_SAMPLES in process.log()[nr_old:] or not process.is_alive())
     return process
 
 

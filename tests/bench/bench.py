@@ -5,9 +5,9 @@
 usage: bench.py FLAMELET FOLDER [SECTION...]
 
 FLAMELET is the binary, FOLDER has the loads that are built from this directory. Without sections all of them run: deep,
-context, paths, tables, names, encoding, start, pods, runtimes, and the loads of mixed_loads.py: five, langs, many, files. Needs root; the
-baselines need perf (linux-perf). Figures are CPU times, never wall times: they hold on a machine that does other
-things too."""
+context, paths, tables, names, encoding, start, pods, runtimes, store, viewer, and the loads of mixed_loads.py: five,
+langs, many, files. Needs root; the baselines need perf (linux-perf), those of the viewer the npm registry. Figures are
+CPU times: they hold on a machine that does other things too. Only the viewer has times on the clock beside them."""
 
 import os
 import shutil
@@ -26,6 +26,8 @@ import paths as capture_paths
 import pods
 import runtime_costs
 import start
+import store
+import viewer
 
 WARM_UP_S = 4
 WINDOW_S = 15
@@ -206,6 +208,8 @@ SECTIONS = {
     "start": lambda flamelet, _, __: start.print_first_names(flamelet),
     "pods": lambda flamelet, folder, _: print_pods(flamelet, folder),
     "runtimes": lambda flamelet, folder, _: runtime_costs.print_runtimes(flamelet, folder),
+    "store": lambda flamelet, folder, _: store.print_record(flamelet, folder),
+    "viewer": lambda _, folder, __: viewer.print_viewers(folder),
     **{name: mixed_section(name) for name in mixed_loads.LOADS},
 }
 
