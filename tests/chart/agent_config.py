@@ -21,7 +21,7 @@ PATH = re.compile(r"(?P<before>^|unix:)(?P<path>/[\w./-]+)$")
 # In the text of a configuration: after a key or in a list, quoted or not.
 WRITTEN_PATH = re.compile(r"""^(?P<before>(?:[\w-]+: |- )['"]?(?:unix:)?)(?P<path>/[\w./-]+)(?=['"]?$)""",
                           re.MULTILINE)
-DIRECTORIES = ("cgroup-root", "debug-dir", "debuginfod-cache", "pod-logs", "queue-dir", "unwind-cache")
+DIRECTORIES = ("cgroup-root", "debug-dir", "debuginfod-cache", "pod-logs", "queue-dir", "store", "unwind-cache")
 # Paths, but not of files.
 OTHERS = ("cgroup",)
 # The agent's message about an option that it ignores. An unknown option is wrong usage: exit status

@@ -16,7 +16,7 @@ NAME_MAX = 63
 SERVICE_NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 CLUSTER_WIDE = ("ClusterRole", "ClusterRoleBinding", "SecurityContextConstraints")
 # All of the node that may be written, each by one mount of one container.
-QUEUE = "/var/lib/flamelet/queue"
+QUEUE, RECORD = "/var/lib/flamelet/queue", "/var/lib/flamelet/record"
 PARANOID = "/proc/sys/kernel/perf_event_paranoid"
 SELECTORS = {
     "DaemonSet": lambda spec: spec["selector"]["matchLabels"],
@@ -147,7 +147,7 @@ def rights(render):
 
 
 def host_mounts(render):
-    """Directories of the node are mounted read-only, except the queue and the one file that
+    """Directories of the node are mounted read-only, except the queue, the record and the one file that
     allow-perf writes."""
     extra = {volume["name"] for volume in render.values["extraVolumes"]}
     for where, pod, container in render.containers():
@@ -157,7 +157,7 @@ def host_mounts(render):
             path = paths.get(mount["name"])
             if path is None or mount["name"] in extra:
                 continue
-            may_write = mount["mountPath"] == QUEUE or (path, container["name"]) == (PARANOID, "allow-perf")
+            may_write = mount["mountPath"] in (QUEUE, RECORD) or (path, container["name"]) == (PARANOID, "allow-perf")
             if not mount.get("readOnly") and not may_write:
                 yield f"{where} can write to the node's {path}"
             if mount.get("mountPropagation", "None") == "Bidirectional":

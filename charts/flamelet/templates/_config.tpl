@@ -59,6 +59,12 @@ export-interval: {{ .Values.exportInterval | quote }}
 queue-dir: /var/lib/flamelet/queue
 queue-max: {{ .Values.queue.size | quote }}
 {{- end }}
+{{- if .Values.store.enabled }}
+store: /var/lib/flamelet/record
+store-max: {{ .Values.store.size | quote }}
+store-per-day: {{ .Values.store.perDay | quote }}
+store-age: {{ .Values.store.age | quote }}
+{{- end }}
 {{- if .Values.metrics.enabled }}
 metrics-listen: {{ printf "*:%d" (int .Values.metrics.port) | quote }}
 {{- end }}
@@ -92,8 +98,8 @@ export-interval exporter frequency idle inlines kubelet-ca-file kubelet-token-fi
 log-level metrics-listen namespace node-name otlp-ca-file otlp-client-cert otlp-client-key otlp-compression
 otlp-endpoint otlp-header otlp-header-file otlp-original-payload otlp-preset otlp-protocol otlp-request-max
 otlp-tenant otlp-timeout otlp-timestamps otlp-token-file otlp-verify pod pod-annotation pod-label pod-logs queue-dir queue-max
-resource-attribute runtimes sample-attributes selector stack-copy symbol-memory-max tables-memory-max unwind-cache
-unwind-memory-max
+resource-attribute runtimes sample-attributes selector stack-copy store store-age store-cpu store-max store-per-day
+symbol-memory-max tables-memory-max unwind-cache unwind-memory-max
 {{- end }}
 
 {{- define "flamelet.config" -}}

@@ -67,6 +67,11 @@ capabilities:
 - name: HOST_IP
   valueFrom: {fieldRef: {fieldPath: status.hostIP}}
 {{- end }}
+{{- /* A command that reads the record shares the memory limit with the agent. */}}
+{{- if .Values.store.enabled }}
+- name: FLAMELET_QUERY_MEMORY_MAX
+  value: {{ .Values.store.queryMemoryMax | quote }}
+{{- end }}
 {{- with .Values.extraEnv }}
 {{ toYaml . }}
 {{- end }}

@@ -26,7 +26,7 @@
 	download of debug files				256, where it is asked for
 
 Besides, for each destination 48: 24 that are collected, and what is sent, in the agent and in the destination's own process (12 with the
-usual 3.5 MB of a request); 16 more for a queue in memory. 56 are for all else: the agent, its rings, and the process that asks
+usual 3.5 MB of a request); 16 more for a queue in memory. A record takes 64: the rows of a minute, and an hour's dictionary; and what a command may take that reads it in the pod. 56 are for all else: the agent, its rings, and the process that asks
 the kubelet (20 with 5000 pods). Both of these processes fail at 128 each, which they do not get near to. A worker's answer on its way
 to the agent is in both, and within the worker's bound, as most of what it was made of is free again. */}}
 {{- define "flamelet.memoryNeeded" -}}
@@ -36,7 +36,9 @@ to the agent is in both, and within the worker's bound, as most of what it was m
 {{- $debuginfod := ternary 256 0 (gt (len .Values.symbols.debuginfod.urls) 0) }}
 {{- $destination := ternary 64 48 (eq .Values.queue.type "memory") }}
 {{- $destinations := mul $destination (len (include "flamelet.destinations" . | fromYaml).items) }}
-{{- add $tables $lists $workers $debuginfod $destinations 56 -}}
+{{- $query := include "flamelet.mebibytes" .Values.store.queryMemoryMax | int64 }}
+{{- $store := ternary (add 64 $query) 0 .Values.store.enabled }}
+{{- add $tables $lists $workers $debuginfod $destinations $store 56 -}}
 {{- end }}
 
 {{/* The limit of an emptyDir for so many MiB: a pod whose emptyDir grows beyond it is evicted, so it has a quarter more. */}}

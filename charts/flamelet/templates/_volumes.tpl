@@ -36,6 +36,16 @@
     path: {{ printf "%s/%s.%s" .Values.queue.hostPath (include "flamelet.namespace" .) .Release.Name | quote }}
     type: DirectoryOrCreate
 {{- end }}
+{{- if .Values.store.enabled }}
+- name: record
+  {{- if eq .Values.store.type "emptyDir" }}
+  emptyDir: {sizeLimit: {{ include "flamelet.mebibytes" .Values.store.size | int | include "flamelet.sizeLimit" }}}
+  {{- else }}
+  hostPath:
+    path: {{ printf "%s/%s.%s-record" .Values.store.hostPath (include "flamelet.namespace" .) .Release.Name | quote }}
+    type: DirectoryOrCreate
+  {{- end }}
+{{- end }}
 {{- with include "flamelet.cacheMebibytes" . | int }}
 - name: cache
   emptyDir: {sizeLimit: {{ include "flamelet.sizeLimit" . }}}
@@ -84,6 +94,10 @@
 {{- end }}
 {{- if ne .Values.queue.type "memory" }}
 - {name: queue, mountPath: /var/lib/flamelet/queue}
+{{- end }}
+{{- if .Values.store.enabled }}
+{{- /* Every user may write to the root of an emptyDir: the agent makes a private directory in it. */}}
+- {name: record, mountPath: {{ ternary "/var/lib/flamelet" "/var/lib/flamelet/record" (eq .Values.store.type "emptyDir") }}}
 {{- end }}
 {{- if include "flamelet.cacheMebibytes" . | int }}
 - {name: cache, mountPath: /var/cache/flamelet}

@@ -64,4 +64,9 @@ If an agent's log mentions kernel.perf_event_paranoid (Debian's and Ubuntu's ker
 Profiles that wait for a destination are in {{ .Values.queue.hostPath }}/{{ include "flamelet.namespace" . }}.{{ .Release.Name }} of each node. They stay
 there after an uninstall: remove the directory on the nodes.
 {{- end }}
+{{- if and .Values.store.enabled (eq .Values.store.type "hostPath") }}
+
+Records are in {{ .Values.store.hostPath }}/{{ include "flamelet.namespace" . }}.{{ .Release.Name }}-record of each node. They stay there after an uninstall:
+remove the directory on the nodes.
+{{- end }}
 {{- end }}
