@@ -12,16 +12,18 @@ ARM64 := $(if $(filter x86_64,$(shell uname -m)),arm64 arm64-kernels)
 
 # $(call build,PRESET,DIRECTORY[,TARGET]): configures and builds. A directory keeps the generator it has.
 ninja = $(if $(shell command -v ninja),-G Ninja)
-build = cmake --preset $(1) $(if $(wildcard $(2)/CMakeCache.txt),,$(ninja)) >/dev/null && \
+# `make UI=off` leaves out the viewer of pages of HTML (ui/), which needs esbuild.
+ui = -DFLAMELET_UI=$(if $(filter off,$(UI)),OFF,ON)
+build = cmake --preset $(1) $(ui) $(if $(wildcard $(2)/CMakeCache.txt),,$(ninja)) >/dev/null && \
 	cmake --build $(2) -j $(JOBS) $(if $(3),--target $(3))
 
 # $(call optimized,TARGETS): builds what the release build leaves out, with its flags, in its directory.
-optimized = cmake --preset release -DFLAMELET_TESTS=ON $(if $(wildcard build/CMakeCache.txt),,$(ninja)) >/dev/null && \
+optimized = cmake --preset release -DFLAMELET_TESTS=ON $(ui) $(if $(wildcard build/CMakeCache.txt),,$(ninja)) >/dev/null && \
 	cmake --build build -j $(JOBS) --target $(1)
 
 .PHONY: all deps demo test test-kernels test-runtimes check bench soak fuzz e2e cluster image clean help
 
-all: ## build build/flamelet (optimized, with debug information)
+all: ## build build/flamelet (optimized, with debug information); UI=off leaves out the viewer
 	$(call build,release,build)
 
 deps: ## install the Debian packages that are missing, for everything below
@@ -30,7 +32,7 @@ deps: ## install the Debian packages that are missing, for everything below
 demo: ## install what the build needs, build, and profile this machine, or on an idle one three small programs, for ten seconds
 	@cmake/install-packages.sh build
 	@$(MAKE) --no-print-directory all
-	@demo/run build/flamelet build/demo flamelet-demo.svg
+	@demo/run build/flamelet build/demo flamelet-demo.html
 
 test: deps ## install what is missing (root), build with warnings as errors and run all tests but those on a real Kubernetes and on other kernels
 	$(call build,dev,build-dev)
@@ -52,11 +54,14 @@ test-runtimes: ## record programs in many versions of Python, Node and Java whos
 	$(call build,release,build)
 	/usr/bin/python3 -B tests/runtime/matrix.py build/flamelet --hz 997 --seconds 2.2
 	/usr/bin/python3 -B tests/runtime/check_starts.py build/flamelet
-	$(call optimized,python_lines python_names python_stacks probe)
+	$(call optimized,python_lines python_names runtime_stacks probe)
 	/usr/bin/python3 -B tests/oracle/python/compare.py lines build/tests/oracle/python/python_lines --versions
 	/usr/bin/python3 -B tests/oracle/python/compare.py names build/tests/oracle/python/python_names --versions
 	/usr/bin/python3 -B tests/oracle/python/compare_places.py build/tests/runtime/probe/probe --versions
-	/usr/bin/python3 -B tests/oracle/python/compare_stacks.py build/tests/oracle/python/python_stacks --versions
+	/usr/bin/python3 -B tests/oracle/python/compare_stacks.py build/tests/oracle/runtimes/runtime_stacks --versions
+	/usr/bin/python3 -B tests/oracle/java/compare_shares.py build/flamelet
+	/usr/bin/python3 -B tests/oracle/java/compare_stacks.py build/tests/oracle/runtimes/runtime_stacks --versions
+	/usr/bin/python3 -B tests/oracle/node/compare_map.py build/tests/oracle/runtimes/runtime_stacks --versions
 
 check: ## both compilers, unit tests under ASan and UBSan, lint, clang-tidy
 	@cmake/install-packages.sh -c build test check
@@ -91,7 +96,7 @@ image: ## build the container image, with git's version (docker, podman or build
 	cmake/image-build.sh $(if $(PLATFORM),--platform $(PLATFORM))
 
 clean: ## remove everything that was built
-	rm -rf build build-dev build-asan build-tsan build-clang build-fuzz build-arm64 flamelet-demo.svg
+	rm -rf build build-dev build-asan build-tsan build-clang build-fuzz build-arm64 flamelet-demo.html
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
