@@ -171,6 +171,8 @@ def check_messages(scene, store):
     """Each wrong question has an answer that says what to do."""
     cases = (
         (("query", "yesterday", "--store", store), 2, "is not a range of time"),
+        (("query", "-1m..-5m", "--store", store), 2, "ends before it begins"),
+        (("query", "@e99", "--store", store), 3, "the record has no event e99"),
         (("query", "-1m", "-5m", "--store", store), 2, "a range is one word"),
         (("query", "-s", "{pod=web}", "--store", store), 2, "expected a value in quotation marks"),
         (("query", "10..20", "--store", store), 3, "flamelet ls lists what it has"),

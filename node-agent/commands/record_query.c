@@ -77,13 +77,42 @@ static int refuse(const struct strbuf *reason, int error, struct strbuf *message
 	return error == -ENOMEM ? STATUS_FAILED : STATUS_USAGE;
 }
 
+void record_query_format_time(uint64_t time_s, char text[static RECORD_TIME_BYTES])
+{
+	time_t time = (time_t)time_s;
+	struct tm local = { 0 };
+
+	localtime_r(&time, &local);
+	strftime(text, RECORD_TIME_BYTES, "%Y-%m-%d %H:%M:%S", &local);
+}
+
+/* Says which days a word without days was taken to mean. */
+static void tell_days(const struct store_reader *reader, const char *word,
+		      const struct time_range *range, struct strbuf *messages)
+{
+	char first[RECORD_TIME_BYTES], end[RECORD_TIME_BYTES], newest[RECORD_TIME_BYTES];
+
+	record_query_format_time(range->first_s, first);
+	record_query_format_time(range->end_s, end);
+	record_query_format_time(store_reader_newest(reader), newest);
+	strbuf_appendf(messages, "%s is taken as %s to %s; the record ends at %s\n", word, first,
+		       end, newest);
+}
+
 int record_query_find_range(const struct store_reader *reader, const char *word,
 			    struct strbuf *messages, struct asked_range *ret_asked)
 {
 	_cleanup_(strbuf_done) struct strbuf reason = strbuf_with_max(MESSAGE_MAX_BYTES);
 
 	int r = event_reader_range(reader, word, &reason, ret_asked);
-	return r < 0 ? refuse(&reason, r, messages) : STATUS_OK;
+	if (r < 0) {
+		int status = refuse(&reason, r, messages);
+
+		return r == -ENOENT ? STATUS_NO_SAMPLES : status; /* there is no such event */
+	}
+	if (ret_asked->is_other_day)
+		tell_days(reader, word, &ret_asked->range, messages);
+	return STATUS_OK;
 }
 
 static int select_all(const struct options *options, const struct string_list *selectors,
@@ -115,15 +144,6 @@ int record_query_select_by(const struct options *options, const struct string_li
 	}
 	selector_done(&selector);
 	return refuse(&reason, r, messages);
-}
-
-void record_query_format_time(uint64_t time_s, char text[static RECORD_TIME_BYTES])
-{
-	time_t time = (time_t)time_s;
-	struct tm local = { 0 };
-
-	localtime_r(&time, &local);
-	strftime(text, RECORD_TIME_BYTES, "%Y-%m-%d %H:%M:%S", &local);
 }
 
 static bool has_samples_in(const struct store_span *span, const struct time_range *range)

@@ -295,13 +295,17 @@ static struct time_range range_of(const struct event *event, uint64_t before_s)
 				    event->first_s };
 }
 
-static int explain(const char *text, struct strbuf *reterr_msg)
+static int explain(const char *text, int error, struct strbuf *reterr_msg)
 {
-	strbuf_appendf(reterr_msg,
-		       "\"%s\" is not a range of time; examples: -10m, 14:05..14:07, 14:05+30s, "
-		       "2026-11-24T14:05:00Z, @e12, @worst, all",
-		       text);
-	return -EINVAL;
+	if (error == -ERANGE)
+		strbuf_appendf(reterr_msg, "the range \"%s\" ends before it begins", text);
+	else
+		strbuf_appendf(
+			reterr_msg,
+			"\"%s\" is not a range of time; examples: -10m, 14:05..14:07, 14:05+30s, "
+			"2026-11-24T14:05:00Z, @e12, @worst, all",
+			text);
+	return error;
 }
 
 /* Fills in what an event's name means; `suffix` is what follows the name: "-1m" or nothing. */
@@ -329,22 +333,30 @@ static int ask_for_event(const struct store_reader *reader, char *name, const ch
 	return 0;
 }
 
+static int ask_for_time(const struct store_reader *reader, const char *text,
+			struct strbuf *reterr_msg, struct asked_range *ret_asked)
+{
+	struct asked_range asked = { 0 };
+
+	int r = time_range_parse(text, store_reader_newest(reader), &asked.range,
+				 &asked.is_other_day);
+	if (r < 0)
+		return explain(text, r, reterr_msg);
+	*ret_asked = asked;
+	return 0;
+}
+
 int event_reader_range(const struct store_reader *reader, const char *text,
 		       struct strbuf *reterr_msg, struct asked_range *ret_asked)
 {
-	struct time_range range;
 	char name[TEXT_BYTES];
 	uint64_t before_s;
 
-	if (text[0] != '@') {
-		if (time_range_parse(text, store_reader_newest(reader), &range) < 0)
-			return explain(text, reterr_msg);
-		*ret_asked = (struct asked_range){ .range = range };
-		return 0;
-	}
+	if (text[0] != '@')
+		return ask_for_time(reader, text, reterr_msg, ret_asked);
 	if (snprintf(name, sizeof(name), "%s", text + 1) >= (int)sizeof(name) ||
 	    split(name, &before_s) < 0)
-		return explain(text, reterr_msg);
+		return explain(text, -EINVAL, reterr_msg);
 	return ask_for_event(reader, name, text + 1 + strlen(name), before_s, reterr_msg,
 			     ret_asked);
 }

@@ -49,6 +49,7 @@ void event_reader_name(const struct event *event, char name[static EVENT_NAME_BY
 /* A range that a user asked for. */
 struct asked_range {
 	struct time_range range;
+	bool is_other_day; /* as of time_range_parse() */
 	/* If it was named by an event: "@e12" or "@e12-1m", whatever the user wrote; else "". */
 	char name[EVENT_ASKED_BYTES];
 	struct found_event found; /* that event */
@@ -61,8 +62,8 @@ struct asked_range {
  *	@worst @last	the first one by score, see above; the newest one
  *	@e12-1m		the minute before the event
  *
- * On failure `reterr_msg` says what is wrong. Errors: -EINVAL it is no range, -ENOENT there is no
- * such event, -ENOMEM. */
+ * On failure `reterr_msg` says what is wrong. Errors: -EINVAL it is no range, -ERANGE it ends
+ * before it begins, -ENOENT there is no such event, -ENOMEM. */
 int event_reader_range(const struct store_reader *reader, const char *text,
 		       struct strbuf *reterr_msg, struct asked_range *ret_asked) must_check;
 

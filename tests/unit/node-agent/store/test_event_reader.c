@@ -277,6 +277,7 @@ static void other_texts_are_refused_with_a_reason(void **state)
 		{ "@e1", -EINVAL, "write @node-1/e1 or @node-2/e1" },
 		{ "e1", -EINVAL, "is not a range" },
 		{ "", -EINVAL, "is not a range" },
+		{ "-1m..-2m", -ERANGE, "the range \"-1m..-2m\" ends before it begins" },
 	};
 	struct place place;
 	_cleanup_(store_reader_done) struct store_reader reader = { 0 };
