@@ -77,17 +77,38 @@ int capabilities_deny_programs(void)
 	return errno == EINVAL ? 0 : -errno;
 }
 
-uint64_t capabilities_for_file(const char *path, int mode)
+/* If the kernel cannot tell, access counts as refused. */
+static bool is_refused_without(const struct sets *sets, uint64_t without, const char *path,
+			       int mode)
 {
-	struct sets sets, lowered;
+	struct sets lowered = *sets;
 
-	if (!read_sets(&sets) || !(sets.effective & CAPABILITY(DAC_OVERRIDE)))
-		return 0;
-	lowered = sets;
-	lowered.effective &= ~CAPABILITY(DAC_OVERRIDE);
+	lowered.effective &= ~without;
 	if (write_sets(&lowered) < 0)
-		return CAPABILITY(DAC_OVERRIDE);
+		return true;
 	bool is_refused = syscall(SYS_faccessat2, AT_FDCWD, path, mode, AT_EACCESS) < 0 &&
 			  (errno == EACCES || errno == ENOSYS || errno == EPERM);
-	return write_sets(&sets) < 0 || is_refused ? CAPABILITY(DAC_OVERRIDE) : 0;
+	return write_sets(sets) < 0 || is_refused;
+}
+
+uint64_t capabilities_for_file(const char *path, int mode)
+{
+	const uint64_t override = CAPABILITY(DAC_OVERRIDE);
+	struct sets sets;
+
+	if (!read_sets(&sets) || !(sets.effective & override))
+		return 0;
+	return is_refused_without(&sets, override, path, mode) ? override : 0;
+}
+
+uint64_t capabilities_for_reading(const char *path)
+{
+	const uint64_t both = CAPABILITY(DAC_OVERRIDE) | CAPABILITY(DAC_READ_SEARCH);
+	struct sets sets;
+
+	if (!read_sets(&sets) || !(sets.effective & both) ||
+	    !is_refused_without(&sets, both, path, R_OK))
+		return 0;
+	return sets.effective & CAPABILITY(DAC_READ_SEARCH) ? CAPABILITY(DAC_READ_SEARCH)
+							    : CAPABILITY(DAC_OVERRIDE);
 }

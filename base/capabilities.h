@@ -36,4 +36,8 @@ int capabilities_deny_programs(void) must_check;
  * it. */
 uint64_t capabilities_for_file(const char *path, int mode);
 
+/* The same, for a file that is only read: returns CAP_DAC_READ_SEARCH instead, if this thread has
+ * it. */
+uint64_t capabilities_for_reading(const char *path);
+
 #endif

@@ -30,7 +30,7 @@ from page_client import Page, is_gzip_of, output_of
 
 SECONDS = 90            # of the record
 NO_SAMPLES = 3          # exit status
-CAP_DAC_OVERRIDE = 1    # its number
+READING = 1 << 1 | 1 << 2   # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
 POD = '{comm=~"program-.*"}'
 IDLE_CLIENTS = 40       # more than the server takes
 EXTENSIONS = {"folded": "folded", "svg": "svg", "pprof": "pb.gz", "html": "html", "speedscope": "speedscope.json",
@@ -323,8 +323,13 @@ def test_socket(scene):
     return faults + (["the socket is still there"] if os.path.exists(path) else [])
 
 
-def capabilities_of(pid):
-    return int(re.search(r"^CapEff:\s*(\w+)", host.read_text(f"/proc/{pid}/status"), re.M)[1], 16)
+def state_of(pid, name):
+    return re.search(rf"^{name}:\s*(\w+)", host.read_text(f"/proc/{pid}/status"), re.M)[1]
+
+
+def server_of(page):
+    """The process that serves; its parent waits for it."""
+    return int(host.read_text(f"/proc/{page.process.pid}/task/{page.process.pid}/children"))
 
 
 def test_privileges(scene):
@@ -337,11 +342,36 @@ def test_privileges(scene):
         os.chown(os.path.join(theirs, name), 65534, 65534)
     os.chmod(theirs, 0o755)
     faults = []
-    for store, expected in ((scene.store, 0), (theirs, 1 << CAP_DAC_OVERRIDE)):
+    for store, expected in ((scene.store, 0), (theirs, READING)):
         with Page(scene.binary, scene.directory, store) as page:
             status = page.api("flame", **scene.range(60, 1)[0])[0]
-            kept = capabilities_of(page.process.pid)
-            faults += [] if (status, kept & ~expected) == (200, 0) else [f"{store}: {status}, capabilities {kept:x}"]
+            kept = [int(state_of(pid, "CapEff"), 16) for pid in (page.process.pid, server_of(page))]
+            faults += [] if status == 200 and not any(one & ~expected for one in kept) else \
+                [f"{store}: {status}, capabilities {kept}"]
+    return faults
+
+
+def is_sanitized(binary):
+    """A sanitizer makes system calls of its own, so there is no filter."""
+    with open(binary, "rb") as file:
+        return bool(re.search(rb"__[at]san_init", file.read()))
+
+
+def test_confinement(scene):
+    """The process that serves is under a filter of system calls, and its parent reports how it was ended."""
+    with Page(scene.binary, scene.directory, scene.store) as page:
+        server = server_of(page)
+        state = [state_of(server, name) for name in ("Seccomp", "NoNewPrivs")]
+        faults = [] if state[1] == "1" and (state[0] == "2" or is_sanitized(scene.binary)) else \
+            [f"the server's state is {state}"]
+        os.kill(server, signal.SIGSYS)
+        status = page.process.child.wait(30)
+        told = "it tried a system call that it may not make" in page.process.log()
+        faults += [] if status == 1 and told else [f"a stopped server: {status} {page.process.log()}"]
+    with Page(scene.binary, scene.directory, scene.store) as page:
+        server = server_of(page)
+        page.process.child.kill()
+        host.wait_until("the end of the server", lambda: not os.path.exists(f"/proc/{server}"))
     return faults
 
 
@@ -362,7 +392,7 @@ def test_refusals(scene):
 def check(options, directory):
     scene = Scene(options, directory)
     return test_answers(scene) + test_growing_record(scene) + test_socket(scene) + test_privileges(scene) + \
-        test_refusals(scene)
+        test_confinement(scene) + test_refusals(scene)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,10 @@
 /* A system call filter is a list of rules, translated into a classic BPF program that compares the
  * call's number with each rule in turn; the first match decides. Some rules check an argument:
  * memory must not be executable or shared; workers that read files write to standard error only,
- * and use fcntl(2) only to duplicate and inspect descriptors; workers that use the network open
- * files for reading only and have internet sockets only. Only the lower half of an argument is
- * compared: the kernel takes it as an int, or has no flags in the upper half. */
+ * and use fcntl(2) only to duplicate and inspect descriptors; workers that use the network, and the
+ * server of a record, open files for reading only; the former have internet sockets only, and the
+ * latter only those of its clients. Only the lower half of an argument is compared: the kernel
+ * takes it as an int, or has no flags in the upper half. */
 #include "worker/worker_sandbox.h"
 
 #include "base/capabilities.h"
@@ -115,7 +116,7 @@ static const struct rule file_rules[] = {
 
 /* The calls of libcurl, OpenSSL and the C library's resolver. They cope without a call that the
  * kernel does not have. So a call that is not on the list is refused as if the kernel did not have
- * it. A call that only an intruder would use kills the process. */
+ * it. */
 static const struct rule network_rules[] = {
 	/* sockets; not those of this machine's programs */
 	ALLOW(ppoll),
@@ -194,7 +195,10 @@ static const struct rule network_rules[] = {
 	ALLOW(readlink),
 	ALLOW(time),
 #endif
-	/* calls of an intruder */
+};
+
+/* Calls that only an intruder would make. */
+static const struct rule intruder_rules[] = {
 	KILL(execve),
 	KILL(execveat),
 	KILL(ptrace),
@@ -221,6 +225,73 @@ static const struct rule network_rules[] = {
 #ifdef SYS_io_uring_setup
 	KILL(io_uring_setup),
 #endif
+};
+
+/* The calls of libmicrohttpd and SQLite, for clients that connect to a socket that is open, and for
+ * files that another process writes. SQLite reads the shared memory beside such a file, and copes
+ * without writing there: its marks only keep the writer from reusing pages that are read, and a
+ * reader may share a mark that is there already. */
+static const struct rule server_rules[] = {
+	/* clients */
+	ALLOW(accept4),
+	ALLOW(recvfrom),
+	ALLOW(sendto),
+	ALLOW(shutdown),
+	ALLOW(setsockopt),
+	ALLOW(getsockname),
+	ALLOW(epoll_ctl),
+	ALLOW(epoll_pwait),
+	ALLOW(ppoll),
+	ALLOW_IF(fcntl, 1, UINT32_MAX, F_SETFD),
+	ALLOW_IF(fcntl, 1, UINT32_MAX, F_SETFL),
+	/* files, for reading */
+	ALLOW_IF(openat, 2, WRITING, O_RDONLY),
+	REFUSE(openat),
+	ALLOW(newfstatat),
+	ALLOW(statx),
+	ALLOW(faccessat),
+	ALLOW(readlinkat),
+	ALLOW(getdents64),
+	ALLOW_IF(fcntl, 1, UINT32_MAX, F_GETLK),
+	ALLOW_IF(fcntl, 1, UINT32_MAX, F_SETLK),
+	ALLOW_IF(mmap, 2, PROT_WRITE | PROT_EXEC, 0), /* shared, too */
+	/* messages */
+	ALLOW_IF(write, 0, UINT32_MAX, STDOUT_FILENO),
+	ALLOW_IF(write, 0, UINT32_MAX, STDERR_FILENO),
+	ALLOW_IF(writev, 0, UINT32_MAX, STDERR_FILENO),
+	/* a thread merges what another one has read */
+	ALLOW_IF(clone, 0, CLONE_THREAD, CLONE_THREAD),
+	ALLOW(set_robust_list),
+#ifdef SYS_rseq
+	ALLOW(rseq),
+#endif
+	ALLOW(gettid),
+	ALLOW(sched_yield),
+	ALLOW(sched_getaffinity),
+	ALLOW_IF(prctl, 0, UINT32_MAX, PR_SET_NAME),
+	/* process, host and time */
+	ALLOW(getpid),
+	ALLOW(geteuid), /* SQLite would give files that it makes to their owner */
+	ALLOW(uname),
+	ALLOW(clock_nanosleep), /* SQLite waits for locks */
+	ALLOW(gettimeofday),
+#ifdef SYS_open
+	ALLOW(poll),
+	ALLOW(epoll_wait),
+	ALLOW_IF(open, 1, WRITING, O_RDONLY),
+	REFUSE(open),
+	ALLOW(stat),
+	ALLOW(lstat),
+	ALLOW(access),
+	ALLOW(readlink),
+	ALLOW(time),
+#endif
+	/* it has its socket, and calls nobody */
+	KILL(socket),
+	KILL(socketpair),
+	KILL(bind),
+	KILL(listen),
+	KILL(connect),
 };
 
 /* The further calls of libdebuginfod's cache of files. */
@@ -299,7 +370,7 @@ static void add_rule(struct filter *filter, const struct rule *rule)
 	add_load(filter, offsetof(struct seccomp_data, nr));
 }
 
-#define NR_LISTS 3
+#define NR_LISTS 4
 
 struct rule_list {
 	const struct rule *rules; /* NULL: none */
@@ -317,11 +388,15 @@ static const struct {
 } policies[] = {
 	[WORKER_SANDBOX_FILES] = { { LIST(common_rules), LIST(file_rules) },
 				   SECCOMP_RET_KILL_PROCESS },
-	[WORKER_SANDBOX_NETWORK] = { { LIST(common_rules), LIST(network_rules) },
+	[WORKER_SANDBOX_NETWORK] = { { LIST(common_rules), LIST(network_rules),
+				       LIST(intruder_rules) },
 				     SECCOMP_RET_ERRNO | ENOSYS },
-	[WORKER_SANDBOX_DOWNLOAD] = { { LIST(cache_rules), LIST(common_rules),
-					LIST(network_rules) },
+	[WORKER_SANDBOX_DOWNLOAD] = { { LIST(cache_rules), LIST(common_rules), LIST(network_rules),
+					LIST(intruder_rules) },
 				      SECCOMP_RET_ERRNO | ENOSYS },
+	[WORKER_SANDBOX_SERVER] = { { LIST(server_rules), LIST(common_rules),
+				      LIST(intruder_rules) },
+				    SECCOMP_RET_ERRNO | ENOSYS },
 };
 
 /* Calls of another architecture, such as 32-bit ones, have other numbers and are not on any list,
@@ -338,11 +413,13 @@ static void build_filter(enum worker_sandbox kind, struct filter *filter)
 	add_verdict(filter, policies[kind].otherwise);
 }
 
-static int filter_calls(enum worker_sandbox kind)
+int worker_sandbox_filter_calls(enum worker_sandbox kind)
 {
 	struct filter filter;
 	struct sock_fprog program = { .filter = filter.insns };
 
+	if (WORKER_PROCESS_IS_SANITIZED)
+		return 0;
 	build_filter(kind, &filter);
 	if (filter.nr_insns == MAX_INSNS)
 		return -E2BIG;
@@ -368,7 +445,5 @@ static int drop_privileges(void)
 int worker_sandbox_enter(enum worker_sandbox kind)
 {
 	int r = drop_privileges();
-	if (r < 0)
-		return r;
-	return WORKER_PROCESS_IS_SANITIZED ? 0 : filter_calls(kind);
+	return r < 0 ? r : worker_sandbox_filter_calls(kind);
 }

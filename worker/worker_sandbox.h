@@ -16,11 +16,19 @@ enum worker_sandbox {
 	WORKER_SANDBOX_NETWORK,
 	/* The same, and also creates, writes and removes files. */
 	WORKER_SANDBOX_DOWNLOAD,
+	/* Answers the clients of a socket from files that it opens by name for reading. Calls that
+	 * run, trace or signal another process, open or use another socket, or change the machine,
+	 * kill the process. Other calls fail with ENOSYS. */
+	WORKER_SANDBOX_SERVER,
 };
 
 /* Enters the sandbox. The process must have one thread. With sanitizers, system calls are not
  * filtered. Errors: those of prctl(2) and capset(2); -EINVAL if the kernel has no seccomp
  * filters. */
 int worker_sandbox_enter(enum worker_sandbox kind) must_check;
+
+/* Only filters the system calls. The process must have set no_new_privs. With sanitizers, nothing
+ * is done. Errors: as above. */
+int worker_sandbox_filter_calls(enum worker_sandbox kind) must_check;
 
 #endif

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* flamelet ui: shows a record in a browser. The server is ui/, its answers are ui_api.h. */
+/* flamelet ui: shows a record in a browser. The server is ui/, its answers are ui_api.h.
+ *
+ * Files of a record may come from anybody, as may requests. So a child process reads both, which
+ * can do little else. This process removes the file of the socket in the end. */
 #include "base/capabilities.h"
 #include "base/cleanup.h"
 #include "commands/commands.h"
 #include "commands/record_query.h"
 #include "commands/ui_api.h"
 #include "profile/viewer_page.h"
+#include "ui/ui_process.h"
 #include "ui/ui_server.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 
 #define MESSAGE_MAX_BYTES 65536
 #define PROFILE_MAX_BYTES ((size_t)256 << 20)
@@ -25,41 +28,15 @@ static int explain(const char *what, const struct strbuf *message, int error)
 	return STATUS_FAILED;
 }
 
-static bool is_ignored(int number)
-{
-	struct sigaction action;
-
-	return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
-}
-
-/* Signals that end the server are read from the descriptor. A hang-up stays ignored if nohup(1)
- * ignores it. */
-static int open_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	if (!is_ignored(SIGHUP))
-		sigaddset(&set, SIGHUP);
-	signal(SIGPIPE, SIG_IGN);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-		return -errno;
-	int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return fd < 0 ? -errno : fd;
-}
-
-/* The server only reads files, of which some may belong to another user. Beside a file that is
- * written, SQLite notes that it is read. */
+/* The server only reads files, of which some may belong to another user. */
 static void drop_privileges(const struct options *options, const struct store_reader *reader)
 {
 	uint64_t needed = 0;
 
 	for (size_t i = 0; i < options->stores.nr; i++)
-		needed |= capabilities_for_file(options->stores.items[i], R_OK);
+		needed |= capabilities_for_reading(options->stores.items[i]);
 	for (size_t i = 0; i < reader->nr_spans; i++)
-		needed |= capabilities_for_file(reader->spans[i].path, R_OK | W_OK);
+		needed |= capabilities_for_reading(reader->spans[i].path);
 	int r = capabilities_deny_programs();
 	(void)r; /* without CAP_SETPCAP there is nothing to drop */
 	r = capabilities_keep(needed);
@@ -109,28 +86,60 @@ static void prepare(const struct store_reader *reader)
 	(void)r;
 }
 
+/* Runs in the child. */
+static int serve_confined(const struct options *options, const struct store_reader *reader,
+			  struct ui_server *server, int stop_fd)
+{
+	int r = ui_process_confine();
+
+	if (r < 0)
+		return explain("cannot confine the server", &(struct strbuf){ 0 }, r);
+	tell_address(options, server);
+	prepare(reader);
+	r = ui_server_run(server, stop_fd);
+	return r < 0 ? explain("the server has ended", &(struct strbuf){ 0 }, r) : STATUS_OK;
+}
+
+static int explain_end(const struct ui_process_end *end)
+{
+	if (end->signal == 0)
+		return end->status;
+	if (end->signal == SIGSYS)
+		fputs("flamelet: the server was stopped because it tried a system call that it may "
+		      "not make; a file of the record may be crafted to attack it\n",
+		      stderr);
+	else
+		fprintf(stderr, "flamelet: the server was ended by a signal: %s\n",
+			strsignal(end->signal));
+	return STATUS_FAILED;
+}
+
 static int serve(const struct options *options, struct store_reader *reader)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
 	_cleanup_(ui_server_closep) struct ui_server *server = NULL;
+	_cleanup_(ui_process_done) struct ui_process process = UI_PROCESS_NONE;
 	struct ui_api api = { .options = options, .reader = reader };
+	struct ui_process_end end;
 	struct ui_server_opts opts = {
 		.listen = options->ui_listen,
 		.answer = ui_api_answer,
 		.data = &api,
 	};
-	_cleanup_close_ int signals = open_signals();
 
-	int r = signals < 0 ? signals : ui_token_make(opts.token);
+	int r = ui_token_make(opts.token);
 	if (r == 0)
 		r = ui_server_open(&opts, &message, &server);
 	if (r < 0)
 		return explain("cannot start the server", &message, r);
 	drop_privileges(options, reader);
-	tell_address(options, server);
-	prepare(reader);
-	r = ui_server_run(server, signals);
-	return r < 0 ? explain("the server has ended", &message, r) : STATUS_OK;
+	r = ui_process_start(&process);
+	if (r < 0)
+		return explain("cannot start the server", &message, r);
+	if (process.pid == 0)
+		return serve_confined(options, reader, server, process.stop_fd);
+	ui_process_wait(&process, &end);
+	return explain_end(&end);
 }
 
 int cmd_ui(const struct options *options)

@@ -140,13 +140,19 @@ static int look_at_file(const char *path)
 	uint64_t all = capabilities_effective();
 
 	CHECK(capabilities_for_file(path, W_OK) == 0);
+	CHECK(capabilities_for_reading(path) == 0);
 	CHECK(chown(path, NOBODY, NOBODY) == 0);
 	CHECK(capabilities_for_file(path, W_OK) == CAPABILITY(DAC_OVERRIDE));
 	CHECK(capabilities_for_file(path, R_OK) == 0); /* by DAC_READ_SEARCH */
 	CHECK(capabilities_for_file("/absent", W_OK) == 0);
+	CHECK(capabilities_for_reading(path) == CAPABILITY(DAC_READ_SEARCH));
+	CHECK(capabilities_for_reading("/absent") == 0);
 	CHECK(capabilities_effective() == all);
+	CHECK(capabilities_keep(CAPABILITY(DAC_OVERRIDE)) == 0);
+	CHECK(capabilities_for_reading(path) == CAPABILITY(DAC_OVERRIDE));
 	CHECK(capabilities_keep(CAPABILITY(KILL)) == 0);
 	CHECK(capabilities_for_file(path, W_OK) == 0);
+	CHECK(capabilities_for_reading(path) == 0);
 	return 0;
 }
 

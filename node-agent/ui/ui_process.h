@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The server's own process. It reads what others wrote, so it can do little else: it cannot write
+ * files, run programs, or open sockets. The process that started it passes signals on to it, and
+ * cleans up when it has ended.
+ *
+ *	ui_process_start() ─▶ the child: ui_process_confine(), then it serves until `stop_fd`
+ *	                   ─▶ the parent: ui_process_wait() */
+#ifndef UI_UI_PROCESS_H
+#define UI_UI_PROCESS_H
+
+#include "base/err.h"
+
+#include <signal.h>
+#include <sys/types.h>
+
+struct ui_process {
+	pid_t pid; /* of the child; in the child itself 0 */
+	int stop_fd; /* owned; readable when the server is to end */
+	sigset_t signals; /* that end it; blocked */
+};
+
+#define UI_PROCESS_NONE ((struct ui_process){ .stop_fd = -EBADF })
+
+struct ui_process_end {
+	int status; /* with which it exited */
+	int signal; /* that killed it; 0: it exited */
+};
+
+/* Starts a child, and returns in both. SIGINT, SIGTERM and SIGHUP are blocked from now on, and
+ * SIGPIPE is ignored; SIGHUP stays ignored if it was (nohup(1)). The child is killed when the
+ * parent ends. The process must have one thread. Errors: those of signalfd(2) and fork(2). */
+int ui_process_start(struct ui_process *ret_process) must_check;
+void ui_process_done(struct ui_process *process);
+
+/* Confines this process permanently; it must have set no_new_privs. Errors: those of prctl(2) and
+ * setrlimit(2). */
+int ui_process_confine(void) must_check;
+
+/* Waits until the child has ended, and passes on signals meanwhile. */
+void ui_process_wait(const struct ui_process *process, struct ui_process_end *ret_end);
+
+#endif
