@@ -271,8 +271,7 @@ def check_looks(page, url):
         assert page.evaluate(tops) == before, name
     page.open(url, dark=True)
     page.until("document.documentElement.dataset.theme", "dark")
-    warning = page.evaluate("document.querySelector('.warning').innerText")
-    assert DAMAGED in warning, warning
+    page.until(f"(document.querySelector('.warning')?.innerText ?? '').includes({DAMAGED!r})")
     page.call("Emulation.setTimezoneOverride", timezoneId="Asia/Kolkata")
     fresh(page, url, AROUND)
     page.until("document.querySelector('.when').innerText.replace(/\\s+/g, ' ')",
