@@ -83,6 +83,23 @@ def check_files(scene, store, begin, end):
     return faults + check_report(mixed, "a file and a range")
 
 
+def check_new_process(scene, store, begin, end):
+    """A process that was not there before is compared with nothing."""
+    words = (f"{begin - BEFORE_SECONDS}..{begin}", f"{begin}..{end}")
+    selection = ("-s", f'{{comm="{BURST}"}}', "--store", store, "--json")
+    new = json.loads(scene.flamelet("diff", *words, *selection, warning="before: the record has no such samples from"))
+    gone = json.loads(scene.flamelet("diff", *reversed(words), *selection,
+                                     warning="after: the record has no such samples from"))
+    faults = check_report(new, "a new process")
+    sums = [(total(report, "before"), total(report, "after")) for report in (new, gone)]
+    if sums[0] != (0, sums[1][0]) or sums[1][1] != 0 or [new["compares"], gone["compares"]] != ["rates", "rates"]:
+        faults.append(f"a new process: {sums}, {new['compares']}, {gone['compares']}")
+    if new["before"]["duration_ns"] < (BEFORE_SECONDS - 1) * 10**9:
+        faults.append(f"a new process: {new['before']}")
+    row = rows_by_name(gone, "functions")[BURST_FUNCTION]["self"]
+    return faults + ([] if row["points"] < 0 and row["cpus"] < 0 and not row["noise"] else [f"a gone process: {row}"])
+
+
 def check_selections(scene, store):
     report = json.loads(scene.flamelet("diff", "all", "--store", store, "-s", f'{{comm="{BURST}"}}',
                                        "--against", f'{{comm="{LOAD}"}}', "--json"))
@@ -122,6 +139,8 @@ def check_messages(scene, store):
         (("diff", "-1m", "-1m", "--store", store), 2, "both sides are the same"),
         (("diff", "10..20", "-1m", "--store", store), 3, "before: the record has no such samples"),
         (("diff", "-1m", "10..20", "--store", store), 3, "after: the record has no such samples"),
+        (("diff", "10..20", "-1m", "--comm", "nobody", "--store", store), 3, "before: the record has no such samples"),
+        (("diff", "-20s..-10s", "-10s", "--comm", "nobody", "--store", store), 3, "lists what it has"),
         (("diff", "yesterday", "-1m", "--store", store), 2, "is not a range of time"),
         (("diff", "1", "2", "3", "--store", store), 2, "unexpected argument"),
         (("diff", missing, broken), 1, "No such file"),
@@ -151,7 +170,8 @@ def test_burst(scene):
     load.stop()
     faults = [] if agent.finish(20, signal.SIGTERM) == 0 else ["the agent failed"]
     return (faults + check_ranges(scene, store, begin, end) + check_files(scene, store, begin, end) +
-            check_selections(scene, store) + check_outputs(scene, store, begin, end) + check_messages(scene, store))
+            check_new_process(scene, store, begin, end) + check_selections(scene, store) +
+            check_outputs(scene, store, begin, end) + check_messages(scene, store))
 
 
 def check(options, directory):

@@ -183,7 +183,7 @@ static void choose_scale(struct diff *diff, bool is_absolute)
 	struct diff_pair totals = diff_totals(diff);
 
 	diff->measure = DIFF_SHARES;
-	if (is_absolute)
+	if (is_absolute || totals.before == 0 || totals.after == 0)
 		diff->measure = has_duration(before) && has_duration(after) ? DIFF_RATES
 									    : DIFF_SUMS;
 	if (totals.before == 0)

@@ -56,7 +56,8 @@ struct diff {
 };
 
 /* Both profiles must have the same type and outlive the diff. `is_absolute` asks for rates, or for
- * sums if the duration of a profile is not known. A tree has `max_nodes` nodes at most; stacks
+ * sums if the duration of a profile is not known; so does a profile without samples, which has no
+ * shares. A tree has `max_nodes` nodes at most; stacks
  * beyond that are truncated and counted in tree.nr_cut. Errors: -ENOMEM, -ENOSPC too many names. */
 int diff_init(struct diff *diff, const struct profile *before, const struct profile *after,
 	      bool is_absolute, size_t max_nodes) must_check;

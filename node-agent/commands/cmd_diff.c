@@ -234,10 +234,16 @@ static int tell_of_side(const struct diff_side *side, const struct profile *prof
 {
 	uint64_t total = profile_total(profile);
 
-	if (total == 0) {
+	if (total == 0 && !side->is_empty) {
 		strbuf_appendf(messages, "%s: %s has no samples\n", side->role,
 			       strbuf_str(&side->name));
 		return STATUS_NO_SAMPLES;
+	}
+	if (side->is_empty) {
+		strbuf_appendf(messages,
+			       "%s: the record has no such samples from %s: this side is empty\n",
+			       side->role, strbuf_str(&side->name));
+		return STATUS_OK;
 	}
 	if (side->folded > 0)
 		strbuf_appendf(messages,
@@ -260,11 +266,26 @@ static int tell_of_side(const struct diff_side *side, const struct profile *prof
 	return STATUS_OK;
 }
 
+/* Two empty sides are no comparison. */
+static int refuse_empty(const struct comparison *comparison)
+{
+	const struct diff_side *before = &comparison->before, *after = &comparison->after;
+
+	strbuf_appendf(
+		messages_of(comparison),
+		"the record has no such samples from %s, nor from %s; flamelet ls lists what "
+		"it has\n",
+		strbuf_str(&before->name), strbuf_str(&after->name));
+	return STATUS_NO_SAMPLES;
+}
+
 static int compare(struct comparison *comparison)
 {
 	const struct profile *before, *after;
 	enum profile_type type;
 
+	if (comparison->before.is_empty && comparison->after.is_empty)
+		return refuse_empty(comparison);
 	int status = diff_side_choose_type(&comparison->before, &comparison->after,
 					   messages_of(comparison), &type);
 	if (status != STATUS_OK)

@@ -7,6 +7,7 @@
 #include "base/strview.h"
 #include "commands/commands.h"
 #include "commands/record_query.h"
+#include "profile/builder.h"
 #include "profile/folded_reader.h"
 
 #include <assert.h>
@@ -17,6 +18,7 @@
 #define FILE_MAX_BYTES ((size_t)512 << 20)
 #define PPROF_MAX_BYTES ((size_t)256 << 20)
 #define PROFILE_MAX_BYTES ((size_t)1 << 30)
+#define EMPTY_MAX_BYTES ((size_t)1 << 16)
 #define NAME_MAX_BYTES ((size_t)1 << 16)
 #define MESSAGE_MAX_BYTES ((size_t)1 << 16)
 #define DATE_LEN 10 /* "2026-11-24" */
@@ -100,6 +102,58 @@ static void tell_of_nothing(const struct diff_side *side, struct strbuf *message
 		       side->role, strbuf_str(&side->name));
 }
 
+static void take(struct diff_side *side, const struct store_answer *answer)
+{
+	side->profiles.of[PROFILE_CPU] = answer->profile;
+	/* What the record has of the range. */
+	side->range.first_s = answer->profile->time_unix_ns / NSEC_PER_SEC;
+	side->range.end_s = side->range.first_s + answer->profile->duration_ns / NSEC_PER_SEC;
+	name_range(side);
+	side->folded = answer->folded;
+	side->nr_left_out = answer->nr_left_out;
+	side->nr_lost = answer->nr_lost;
+}
+
+/* Makes a profile without samples, of the time of another one. */
+static int make_empty(const struct profile *whole, struct profile **ret_profile)
+{
+	struct builder *builder;
+
+	int r = builder_new(EMPTY_MAX_BYTES, &builder);
+	if (r < 0)
+		return r;
+	builder_set_type(builder, whole->type);
+	builder_set_time(builder, whole->time_unix_ns, whole->duration_ns, whole->period);
+	*ret_profile = builder_seal(builder);
+	return 0;
+}
+
+/* Reads the side as an empty one, if the record has other samples of its time. */
+static int take_none(struct diff_side *side, const struct store_reader *reader,
+		     const struct store_query *query, struct strbuf *messages)
+{
+	_cleanup_(store_answer_done) struct store_answer whole = { 0 };
+	const struct selector all = { 0 };
+	struct store_query of_all = *query;
+	struct store_answer none = { 0 };
+
+	of_all.selector = &all;
+	of_all.with_labels = false;
+	int status = record_query_read(reader, &of_all, messages, &whole);
+	if (status == STATUS_NO_SAMPLES)
+		tell_of_nothing(side, messages);
+	if (status != STATUS_OK)
+		return status;
+	int r = make_empty(whole.profile, &none.profile);
+	if (r < 0) {
+		strbuf_appendf(messages, "cannot compare: %s\n", strerror(-r));
+		return STATUS_FAILED;
+	}
+	take(side, &none);
+	side->is_empty = true;
+	return STATUS_OK;
+}
+
 static int query(struct diff_side *side, const struct store_reader *reader,
 		 const struct selector *selector, bool with_labels, struct strbuf *messages)
 {
@@ -113,19 +167,9 @@ static int query(struct diff_side *side, const struct store_reader *reader,
 	struct store_answer answer;
 
 	int status = record_query_read(reader, &query, messages, &answer);
-	if (status == STATUS_NO_SAMPLES)
-		tell_of_nothing(side, messages);
-	if (status != STATUS_OK)
-		return status;
-	side->profiles.of[PROFILE_CPU] = answer.profile;
-	/* What the record has of the range. */
-	side->range.first_s = answer.profile->time_unix_ns / NSEC_PER_SEC;
-	side->range.end_s = side->range.first_s + answer.profile->duration_ns / NSEC_PER_SEC;
-	name_range(side);
-	side->folded = answer.folded;
-	side->nr_left_out = answer.nr_left_out;
-	side->nr_lost = answer.nr_lost;
-	return STATUS_OK;
+	if (status == STATUS_OK)
+		take(side, &answer);
+	return status == STATUS_NO_SAMPLES ? take_none(side, reader, &query, messages) : status;
 }
 
 static int open_range(struct diff_side *side, const struct options *options,

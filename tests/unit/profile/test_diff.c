@@ -155,6 +155,25 @@ static void an_empty_side_gives_no_odd_numbers(void **state)
 	}
 }
 
+/* Shares of nothing are no measure: all of the other side would be unchanged. */
+static void an_empty_side_is_compared_by_amounts(void **state)
+{
+	(void)state;
+	const struct stack_line lines[] = { { "a", "x", 50 } };
+	struct pair pairs[] = { pair_of(NULL, 0, lines, 1), pair_of(lines, 1, NULL, 0) };
+	static const double relative[] = { 1, -1 };
+
+	for (size_t i = 0; i < array_len(pairs); i++) {
+		pair_compare(&pairs[i], false);
+		struct diff_pair totals = diff_totals(&pairs[i].diff);
+
+		assert_int_not_equal(pairs[i].diff.measure, DIFF_SHARES);
+		assert_near(diff_relative(&pairs[i].diff, totals), relative[i]);
+		assert_false(diff_is_noise(&pairs[i].diff, totals));
+		pair_done(&pairs[i]);
+	}
+}
+
 /* Ten times as long, and nothing has changed. */
 static void shares_do_not_depend_on_the_number_of_samples(void **state)
 {
@@ -426,6 +445,7 @@ int main(void)
 		cmocka_unit_test(kinds_and_inlined_functions_are_apart),
 		cmocka_unit_test(an_empty_side_is_all_new_or_all_gone),
 		cmocka_unit_test(an_empty_side_gives_no_odd_numbers),
+		cmocka_unit_test(an_empty_side_is_compared_by_amounts),
 		cmocka_unit_test(shares_do_not_depend_on_the_number_of_samples),
 		cmocka_unit_test(rates_depend_on_time_and_frequency),
 		cmocka_unit_test(without_a_duration_sums_are_compared),
