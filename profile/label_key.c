@@ -7,7 +7,7 @@
 
 static const struct label_key keys[] = {
 	{ "namespace", LABEL_ATTRIBUTE, { "k8s.namespace.name" } },
-	{ "pod", LABEL_ATTRIBUTE, { "k8s.pod.name" } },
+	{ "pod", LABEL_ATTRIBUTE, { "k8s.pod.name", "k8s.pod.uid" } },
 	{ "container", LABEL_ATTRIBUTE, { "k8s.container.name" } },
 	{ "workload",
 	  LABEL_ATTRIBUTE,

@@ -129,7 +129,8 @@ static void append_group(const struct dump *dump, size_t first, bool *is_shown, 
 	append_user_stack(dump, thread->tid, out);
 }
 
-static void append_attribute(const struct dump *dump, const char *before, const char *key,
+/* Returns whether the process has the attribute. */
+static bool append_attribute(const struct dump *dump, const char *before, const char *key,
 			     struct strbuf *out)
 {
 	const struct profile *profile = dump->profile;
@@ -139,9 +140,10 @@ static void append_attribute(const struct dump *dump, const char *before, const 
 				    : NULL;
 
 	if (!value)
-		return;
+		return false;
 	strbuf_append_str(out, before);
 	printable_append(out, value);
+	return true;
 }
 
 static void append_head(const struct dump *dump, struct strbuf *out)
@@ -149,9 +151,10 @@ static void append_head(const struct dump *dump, struct strbuf *out)
 	strbuf_appendf(out, "pid %" PRIu32 ": ", dump->pid);
 	printable_append(out,
 			 *dump->command_line ? dump->command_line : dump->threads->items[0].comm);
-	append_attribute(dump, "\nnamespace ", "k8s.namespace.name", out);
-	append_attribute(dump, ", pod ", "k8s.pod.name", out);
-	append_attribute(dump, ", container ", "k8s.container.name", out);
+	if (!append_attribute(dump, "\nnamespace ", "k8s.namespace.name", out))
+		(void)append_attribute(dump, "\npod ", "k8s.pod.uid", out);
+	(void)append_attribute(dump, ", pod ", "k8s.pod.name", out);
+	(void)append_attribute(dump, ", container ", "k8s.container.name", out);
 	strbuf_appendf(out, "\n%zu %s", dump->threads->nr,
 		       dump->threads->nr == 1 ? "thread" : "threads");
 	if (dump->stopped_ns > 0)

@@ -86,6 +86,11 @@ int event_subjects_add(struct event_subjects *subjects, enum event_kind kind, co
  * beginning. */
 static void describe_pod(const char *namespace, const char *pod, struct description *ret)
 {
+	if (!*namespace) { /* only its UID is known */
+		snprintf(ret->name, sizeof(ret->name), "pod %s", pod);
+		snprintf(ret->selector, sizeof(ret->selector), "{pod=\"%s\"}", pod);
+		return;
+	}
 	snprintf(ret->name, sizeof(ret->name), "pod %s/%s", namespace, pod);
 	snprintf(ret->selector, sizeof(ret->selector), "{namespace=\"%s\",pod=\"%s\"}", namespace,
 		 pod);

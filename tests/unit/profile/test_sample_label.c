@@ -8,10 +8,10 @@
 static struct profile *make_profile(void)
 {
 	const struct attribute attributes[] = {
-		{ "k8s.namespace.name", "shop" },     { "k8s.pod.name", "web-1" },
-		{ "k8s.container.name", "app" },      { "k8s.job.name", "job" },
-		{ "k8s.statefulset.name", "web" },    { "host.name", "node-1" },
-		{ "k8s.pod.label.app", "front end" },
+		{ "k8s.namespace.name", "shop" }, { "k8s.pod.name", "web-1" },
+		{ "k8s.pod.uid", "1-2-3" },	  { "k8s.container.name", "app" },
+		{ "k8s.job.name", "job" },	  { "k8s.statefulset.name", "web" },
+		{ "host.name", "node-1" },	  { "k8s.pod.label.app", "front end" },
 	};
 	struct profile_sample sample = { .cgroup_id = 1ull << 40, .pid = 77, .count = 1 };
 	struct profile_process process = { .pid = 77, .start_ns = 1 };
@@ -69,6 +69,24 @@ static void a_label_is_an_attribute_or_belongs_to_the_process(void **state)
 	}
 }
 
+/* Where no kubelet tells its name. */
+static void a_pod_without_a_name_has_its_uid(void **state)
+{
+	(void)state;
+	const struct attribute uid = { "k8s.pod.uid", "1-2-3" };
+	const struct label_key key = label_key_of("pod"), name = label_key_of("k8s.pod.name");
+	struct profile_sample sample = { .cpu = PROFILE_CPU_UNKNOWN, .count = 1 };
+	char number[LABEL_NUMBER_BYTES];
+	struct builder *builder;
+
+	assert_int_equal(builder_new(1 << 20, &builder), 0);
+	assert_int_equal(builder_add_resource(builder, &uid, 1, &sample.resource), 0);
+	assert_int_equal(builder_add_sample(builder, &sample), 0);
+	_cleanup_(profile_unrefp) struct profile *profile = builder_seal(builder);
+	assert_string_equal(sample_label(profile, &profile->samples[0], &key, number), "1-2-3");
+	assert_string_equal(sample_label(profile, &profile->samples[0], &name, number), "");
+}
+
 static void the_owner_of_a_pod_may_be_of_any_kind(void **state)
 {
 	(void)state;
@@ -84,6 +102,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_label_is_an_attribute_or_belongs_to_the_process),
+		cmocka_unit_test(a_pod_without_a_name_has_its_uid),
 		cmocka_unit_test(the_owner_of_a_pod_may_be_of_any_kind),
 	};
 

@@ -220,6 +220,28 @@ static void a_pod_and_the_node_are_named(void **state)
 	node_done(&node);
 }
 
+/* Where no kubelet tells its name. */
+static void a_pod_without_a_name_has_its_uid(void **state)
+{
+	(void)state;
+	struct node node;
+
+	node_init(&node);
+	const uint32_t pair[] = { add_string(&node, "k8s.pod.uid"), add_string(&node, "1-2-3") };
+	uint32_t words[LABELS_WORDS] = { 0 }, labels;
+	assert_int_equal(dict_add(&node.dict, DICT_RESOURCES, pair, array_len(pair),
+				  &words[LABELS_RESOURCE]),
+			 0);
+	assert_int_equal(dict_add(&node.dict, DICT_LABELS, words, LABELS_WORDS, &labels), 0);
+	pass_many(&node, 100);
+	use(&node, labels, 1);
+	pass(&node);
+	const struct event *event = find_event(&node, EVENT_POD_CPU);
+	assert_string_equal(event->subject, "pod 1-2-3");
+	assert_string_equal(event->selector, "{pod=\"1-2-3\"}");
+	node_done(&node);
+}
+
 static void a_process_outside_pods_is_named(void **state)
 {
 	(void)state;
@@ -548,6 +570,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_pod_and_the_node_are_named),
+		cmocka_unit_test(a_pod_without_a_name_has_its_uid),
 		cmocka_unit_test(a_process_outside_pods_is_named),
 		cmocka_unit_test(flamelet_and_its_workers_are_one_process),
 		cmocka_unit_test(each_signal_of_the_node_has_its_sentence),
