@@ -120,6 +120,8 @@ def check_outputs(scene, store, begin, end):
     faults += [] if top.startswith(f"{BURST_FUNCTION},0,0,") else [f"CSV: {top}"]
     if f"{BURST};" not in host.read_text(f"{directory}/diff.folded"):
         faults.append("the folded text lacks a group")
+    printed = scene.flamelet("diff", *words, "--store", store, *SELECTION, "--format", "csv", "--group", "comm")
+    faults += [] if printed == host.read_text(f"{directory}/diff.csv") else [f"--format csv prints: {printed[:200]}"]
     lines = [line for line in scene.flamelet("diff", *words, "--store", store, "-o", "-").splitlines()
              if BURST_FUNCTION in line]
     for line in lines:

@@ -154,9 +154,9 @@ def check_views(scene, store):
     whole = total(scene.counts(store, "all"))
     sums = {option: total(scene.counts(store, "all", *option.split()))
             for option in ("--group comm,pid", "--bottom-up", "--kernel hide", "--group host --bottom-up")}
-    table = json.loads(scene.flamelet("query", "all", "--store", store, "--format", "json", "-o", "-"))
+    table = json.loads(scene.flamelet("query", "all", "--store", store, "--format", "json"))
     sums["json"] = sum(sample["value"] for sample in table["samples"])
-    lines = scene.flamelet("query", "all", "--store", store, "--format", "csv", "-o", "-").splitlines()
+    lines = scene.flamelet("query", "all", "--store", store, "--format", "csv").splitlines()
     sums["csv"] = sum(int(row["self"]) for row in csv.DictReader(lines))
     scope = json.loads(scene.flamelet("query", "all", "--store", store, "--format", "speedscope", "-o", "-"))
     sums["speedscope"] = sum(map(sum, (part["weights"] for part in scope["profiles"]))) // table["period_ns"]

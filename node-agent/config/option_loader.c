@@ -233,6 +233,17 @@ static int collect_destinations(struct loader *loader)
 	return r;
 }
 
+/* A question to the record whose answer gets a format, and no name, goes to standard output. */
+static int add_output(struct loader *loader)
+{
+	struct options *options = loader->options;
+	bool asks = loader->command == COMMAND_QUERY || loader->command == COMMAND_DIFF;
+
+	if (!asks || !options->output_format || options->outputs.nr > 0)
+		return 0;
+	return string_list_add(&options->outputs, "-");
+}
+
 /* Checks that each output has a format, by its name or by --format, and that --format has an
  * effect. */
 static int check_outputs(struct loader *loader)
@@ -347,7 +358,9 @@ int options_load(const struct options_input *input, struct options *ret_options,
 	if (r < 0)
 		return r;
 	if (!options.help && !options.help_all) {
-		r = check_all(&loader);
+		r = add_output(&loader);
+		if (r == 0)
+			r = check_all(&loader);
 		if (r == 0)
 			r = collect_destinations(&loader);
 		if (r < 0)

@@ -108,6 +108,31 @@ static void a_format_is_for_names_that_tell_none(void **state)
 	}
 }
 
+static void an_answer_with_a_format_goes_to_standard_output(void **state)
+{
+	static const struct {
+		unsigned int command;
+		const char *words;
+		size_t nr;
+	} cases[] = {
+		{ COMMAND_QUERY, "--format pprof -10m", 1 },
+		{ COMMAND_DIFF, "--format pprof -10m", 1 },
+		{ COMMAND_QUERY, "-10m", 0 },
+		{ COMMAND_QUERY, "--format pprof -o - -o -", 2 },
+		{ COMMAND_RECORD, "--format pprof", 0 },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		_cleanup_(options_done) struct options o = load_ok(cases[i].command,
+								   cases[i].words);
+
+		assert_int_equal(o.outputs.nr, cases[i].nr);
+		for (size_t j = 0; j < o.outputs.nr; j++)
+			assert_string_equal(o.outputs.items[j], "-");
+	}
+}
+
 static void a_command_follows_two_dashes(void **state)
 {
 	_cleanup_(options_done) struct options o = load_ok(
@@ -477,6 +502,7 @@ int main(void)
 		CLEAN_TEST(top_has_options_of_its_own),
 		CLEAN_TEST(long_and_short_spellings_mean_the_same),
 		CLEAN_TEST(a_format_is_for_names_that_tell_none),
+		CLEAN_TEST(an_answer_with_a_format_goes_to_standard_output),
 		CLEAN_TEST(a_command_follows_two_dashes),
 		CLEAN_TEST(lists_may_be_repeated_or_have_commas),
 		CLEAN_TEST(files_to_send_are_words),
