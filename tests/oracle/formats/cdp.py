@@ -12,10 +12,14 @@ import time
 
 import browser
 
-TIMEOUT_S = 60
+TIMEOUT_S = 120    # bounds a hang
 KEYS = {"Enter": (13, "\r"), "Escape": (27, ""), "Backspace": (8, ""), "ArrowDown": (40, ""), "ArrowUp": (38, ""),
         "ArrowLeft": (37, ""), "ArrowRight": (39, ""), "Tab": (9, "")}
 SHIFT, CTRL = 8, 2
+
+
+class Refused(AssertionError):
+    """The browser's answer is an error."""
 
 
 class Page:
@@ -51,7 +55,8 @@ class Page:
         while True:
             answer = self.receive(deadline)
             if answer.get("id") == self.last_id:
-                assert "error" not in answer, answer
+                if "error" in answer:
+                    raise Refused(answer)
                 return answer["result"]
             self.events.append(answer)
 
@@ -64,7 +69,10 @@ class Page:
         """Waits until an expression has a value, which is returned; with `wanted` None until it has any."""
         deadline = time.monotonic() + TIMEOUT_S
         while True:
-            value = self.evaluate(expression)
+            try:
+                value = self.evaluate(expression)
+            except Refused as refused:  # by a page that has just gone
+                value = str(refused)
             if value == wanted or wanted is None and value:
                 return value
             assert time.monotonic() < deadline, f"{expression} is {value!r}, not {wanted!r}"
@@ -75,9 +83,14 @@ class Page:
                   mobile=False)
         self.call("Emulation.setEmulatedMedia", features=[
             {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
-        self.call("Page.navigate", url="about:blank")
+        for address in ("about:blank", url):
+            self.navigate(address)
+
+    def navigate(self, url):
+        """Waits for the new document. The one before answers for a moment after the browser took the URL."""
+        self.evaluate("document.isBefore = true")
         self.call("Page.navigate", url=url)
-        self.until("document.readyState", "complete")
+        self.until("!document.isBefore && document.readyState", "complete")
 
     def key(self, key, shift=False, ctrl=False):
         """Presses and releases a key, named as in KeyboardEvent.key."""

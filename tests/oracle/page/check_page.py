@@ -158,7 +158,7 @@ def check_whole_record(page, url):
     page.until(f"new URLSearchParams({HASH}.slice(1)).get('q')", '{pod="db-1"}')
     fresh(page, url, view="events")
     page.evaluate("document.querySelector('.events td button').click()")
-    page.until(f"new URLSearchParams({HASH}.slice(1)).get('q').includes('web-1')")
+    page.until(f"new URLSearchParams({HASH}.slice(1)).get('q')?.includes('web-1')")
     fresh(page, url, AROUND, **{"from": PEAK, "to": PEAK + 1})
     page.until("!!document.querySelector('.viewer.ready')")
     page.evaluate("document.querySelector('#graph').focus()")
@@ -281,13 +281,14 @@ def check_looks(page, url):
     page.until(f"{HASH}.includes('follow=1')")
 
 
-def wait_for(downloads):
-    deadline = time.monotonic() + 30
+def wait_for(downloads, extension):
+    """The browser has files of other names until it has all of them."""
+    deadline = time.monotonic() + cdp.TIMEOUT_S
     while True:
-        files = [file for file in downloads.iterdir() if file.suffix not in (".crdownload", ".tmp")]
-        if files and files[0].stat().st_size > 0:
+        files = [file for file in downloads.glob(f"*.{extension}") if file.stat().st_size > 0]
+        if files:
             return files[0]
-        assert time.monotonic() < deadline, "nothing was saved"
+        assert time.monotonic() < deadline, f"no .{extension} was saved, but {list(downloads.iterdir())}"
         time.sleep(0.05)
 
 
@@ -302,8 +303,7 @@ def check_downloads(page, url, flamelet, stores, downloads):
         entries = page.until(f"{MENU}.length && {MENU}", None)
         assert entries[at] == text, entries
         page.click_on(f".menu button:nth-of-type({at + 1})")
-        saved = wait_for(downloads)
-        assert saved.name.endswith("." + extension), saved.name
+        saved = wait_for(downloads, extension)
         written = downloads.parent / f"written.{extension}"
         subprocess.run([flamelet, "query", f"{PEAK}..{PEAK + 1}", *stores, "-s", '{host="node-1"}', "-q",
                         "-o", written], check=True)
