@@ -59,8 +59,10 @@ PYTHON_CHAINS = (["sell", "serve"], ["compute"], ["wait_for_lock", "<module>", "
 
 
 def dump(flamelet, pid, *options):
-    done = subprocess.run([flamelet, "dump", "-p", str(pid), *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True, timeout=120, check=False)
+    # It waits a few seconds for the tables, which its workers make.
+    done = subprocess.run([flamelet, "dump", "-p", str(pid), *options],  # pylint: disable=subprocess-popen-preexec-fn
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120, check=False,
+                          preexec_fn=host.come_first)
     if done.returncode != 0 or done.stderr:
         raise host.Failure(f"flamelet dump: exit status {done.returncode}: {done.stderr}")
     return done.stdout
@@ -171,7 +173,7 @@ def check_refused(flamelet, pid, reason):
 
 def check(flamelet):
     host.require("gcc")
-    host.limit_time(240)
+    host.limit_time(500)
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as directory:
         faults = check_native(flamelet, directory) + check_python(flamelet) + check_refusals(flamelet)

@@ -18,7 +18,7 @@
 #define TRACER_CAPABILITIES                                                                        \
 	(CAPABILITY(BPF) | CAPABILITY(PERFMON) | CAPABILITY(SYS_PTRACE) |                          \
 	 CAPABILITY(DAC_READ_SEARCH) | CAPABILITY(SYS_ADMIN))
-#define LEARN_MAX_NS (3 * NSEC_PER_SEC) /* the symbols of a large program take longer */
+#define LEARN_MAX_NS (10 * NSEC_PER_SEC) /* a large program or a busy machine takes longer */
 
 static void take_sample(const struct sample_event *event, void *data)
 {
