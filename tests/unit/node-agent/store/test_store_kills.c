@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -34,6 +35,7 @@ static void write_until_killed(const struct record *record, uint64_t first_s, st
 	const struct recorder_opts opts = record_opts(record);
 	struct recorder *recorder;
 
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* if an assertion ends this program */
 	if (recorder_new(&opts, &message, &recorder) < 0)
 		_exit(1);
 	for (uint64_t second = first_s;; second++) {
