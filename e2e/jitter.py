@@ -27,7 +27,7 @@ sys.path.insert(0, os.path.join(HERE, "local"))
 # pylint: disable=wrong-import-position
 import host
 from event_kinds import Kinds
-from record_scene import BURST, HZ, LOAD, WAIT_SECONDS, Scene, total
+from record_scene import BURST, END_SECONDS, HZ, LOAD, WAIT_SECONDS, Scene, total
 
 # A name that no other test on this machine has.
 NAME = f"jitter-{os.getpid():x}"[:15]
@@ -106,7 +106,7 @@ def check_names(scene, store, event, difference):
 
 
 def check_messages(scene, store):
-    told = scene.flamelet("query", "@e999", "--store", store, status=2)
+    told = scene.flamelet("query", "@e999", "--store", store, status=3)
     faults = [] if "no event e999; flamelet ls lists the events" in told else [f"an unknown event: {told}"]
     told = scene.flamelet("pin", "--store", store, status=2)
     return faults + ([] if "say what to pin" in told else [f"pin without a range: {told}"])
@@ -149,7 +149,7 @@ def expire(scene, store, file):
     host.wait_until("the file is old", lambda: time.time() > os.stat(file["path"]).st_mtime + 2)
     agent = scene.start_agent("third", store, "--store-age", "1s")
     host.wait_until("the file is removed", lambda: not os.path.exists(file["path"]), WAIT_SECONDS)
-    return [] if agent.finish(20, signal.SIGTERM) == 0 else ["the third agent failed"]
+    return [] if agent.finish(END_SECONDS) == 0 else ["the third agent failed"]
 
 
 def check_kept(scene, store, burst):
@@ -198,7 +198,7 @@ def test_jitter(scene, seconds, kinds):
     faults += check_event(found[0], begin, end) + check_queries(scene, store, found[0]) + check_messages(scene, store)
     faults += kinds.check(scene, store, events(scene, store)) + check_pin(scene, store, found[0])
     faults += check_note(scene, store)
-    status = agent.finish(20, signal.SIGTERM)
+    status = agent.finish(END_SECONDS)
     load.stop()
     faults += [] if status == 0 else [f"the agent's exit status is {status}"]
     return faults + check_kept(scene, store, found[0])

@@ -6,14 +6,13 @@ import contextlib
 import http.server
 import os
 import re
-import signal
 import subprocess
 import threading
 import time
 import urllib.request
 
 import host
-from record_scene import SAMPLES, WAIT_SECONDS, WRITTEN, number, total
+from record_scene import END_SECONDS, SAMPLES, WAIT_SECONDS, WRITTEN, number, total
 
 DISK_MEGABYTES, IMAGE_MEGABYTES = 4, 32
 # The agent looks at the free space once a minute, and a block is a minute.
@@ -121,7 +120,7 @@ def fill_and_free(scene, agent, ballast):
     faults = agent.faults_while_refused(before)
     os.unlink(ballast)
     agent.wait_for_log("is written again")
-    status = agent.process.finish(20, signal.SIGTERM)
+    status = agent.process.finish(END_SECONDS)
     whole, taken = total(scene.counts(agent.store, "all")), number(SAMPLES, agent.process.log())
     lost = sum(file["lost"] for file in scene.files(agent.store))
     print(f"full disk: {whole} of {taken} samples are in the record, {lost} are lost", flush=True)
@@ -164,7 +163,7 @@ def fail_and_repair(scene, image, disk):
         fail_disk(disk)
         agent.wait_for_log("cannot write the record")
         faults = agent.faults_while_refused(before)
-        if (status := agent.process.finish(20, signal.SIGTERM)) != 0:
+        if (status := agent.process.finish(END_SECONDS)) != 0:
             return faults + [f"the exit status on the failing disk is {status}: {agent.process.log()}"]
         log = agent.process.log()
     pushed, kept, dropped = (number(pattern, log) for pattern in (PUSHED, WRITTEN, DISK_DROPPED))
@@ -172,7 +171,7 @@ def fail_and_repair(scene, image, disk):
     host.run("umount", disk)
     mount_image(image, disk)
     with Agent(scene, "repaired", agent.store) as agent:
-        agent.process.finish(20, signal.SIGTERM)
+        agent.process.finish(END_SECONDS)
     files = scene.files(agent.store)
     print(f"failing disk: {written} samples were written before; files with {[file['samples'] for file in files]}",
           flush=True)

@@ -10,7 +10,6 @@ Exit status 0: all is right; 1: something is wrong, listed last; 77: it cannot r
 import collections
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -20,7 +19,7 @@ sys.path[0:0] = [os.path.join(HERE, "local"), HERE]
 
 # pylint: disable=wrong-import-position
 import host
-from record_scene import LOAD, Scene
+from record_scene import END_SECONDS, LOAD, Scene
 from top_scene import Pods
 
 # These have modules of the names of some in local/, which are imported by now.
@@ -153,7 +152,7 @@ def test_export(scene, program):
         for case in cases:
             case.query(scene, store, range_)
             case.send(scene, store, range_, receiver)
-    faults = [] if agent.finish(20, signal.SIGTERM) == 0 else ["the agent failed"]
+    faults = [] if agent.finish(END_SECONDS) == 0 else ["the agent failed"]
     found = read_requests(receiver.received())
     for case in cases:
         faults += case.check(found[case.name].counts, found[case.name].types)

@@ -11,7 +11,9 @@ import host
 HZ = 99
 LOAD = "record-load"
 BURST = "record-burst"
-WAIT_SECONDS = 90
+# They only bound a hang.
+WAIT_SECONDS = 180
+END_SECONDS = 120     # of an agent
 NO_SAMPLES = 3  # exit status
 # Of the last line of an agent's log.
 WRITTEN = re.compile(r"\bstore_samples_written=(\d+)")
@@ -51,7 +53,7 @@ class Scene:
 
     def run(self, *arguments):
         return subprocess.run([self.binary, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              text=True, timeout=60, check=False)
+                              text=True, timeout=WAIT_SECONDS, check=False)
 
     def flamelet(self, *arguments, status=0, warning=""):
         """Returns the standard output; what is on standard error is a failure, unless a status or a warning is

@@ -190,7 +190,7 @@ def check_ends(binary, loads):
 def check_suspension(binary, loads):
     """Under a shell: Ctrl-Z and fg. Without one, Ctrl-Z does not stop it, as nobody could continue it."""
     screen = Screen([shutil.which("bash"), "--norc", "--noediting", "-i"])
-    screen.read(1)
+    host.wait_until("the shell's prompt", lambda: screen.read(0.2) and "# " in screen.output, WAIT_SECONDS)
     screen.type(f"stty -g; {binary} top -p {loads.pid(USER)} -i 1s\n")
     screen.wait_for("rows", f"^{USER} ")
     screen.type("\x1a")

@@ -20,8 +20,9 @@ import kubelet
 ENTER, LEAVE, HOME = "\x1b[?1049h", "\x1b[?1049l", "\x1b[H"
 SEQUENCE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 COLOR = re.compile(r"\x1b\[(3|9)[0-9]m")
-END_SECONDS = 30
-WAIT_SECONDS = 90
+# They only bound a hang.
+END_SECONDS = 90
+WAIT_SECONDS = 180
 
 
 class Screen:

@@ -40,8 +40,10 @@ def judge_anyone(check, *args):
     except Skip as skip:
         print(f"SKIP: {skip}")
         return SKIP
-    except Failure as failure:
+    except (Failure, subprocess.TimeoutExpired) as failure:
         faults = [str(failure)]
+    finally:
+        Process.stop_all()
     for fault in faults:
         print(f"FAIL: {fault}")
     return 1 if faults else 0
@@ -160,7 +162,7 @@ def slowness():
     return min(max((time.monotonic() - begin) / START_CPU_SECONDS, 1.0), SLOWEST)
 
 
-def run(*command, seconds=120, **options):
+def run(*command, seconds=600, **options):
     """Runs a command to its end and returns its output, which is also part of a failure."""
     options.setdefault("stderr", subprocess.STDOUT)
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=seconds,
@@ -194,11 +196,20 @@ def read_text(path):
 class Process:
     """A child with its output in a file, which never outlives the test."""
 
+    started = []
+
     def __init__(self, name, command, log_path, **options):
         self.name, self.log_path = name, log_path
         with open(log_path, "ab") as log:
             self.child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log,
                                           stderr=subprocess.STDOUT, **options)
+        self.started.append(self)
+
+    @classmethod
+    def stop_all(cls):
+        """Ends those that a failure left."""
+        for process in cls.started:
+            process.stop()
 
     @property
     def pid(self):
