@@ -152,6 +152,20 @@ def check_timeline_messages(scene, store):
     return [f"{case[0]}: {text}" for case, text in zip(cases, told) if case[2] not in text]
 
 
+def check_findings(scene, store):
+    """The range is named, and its events are those of ls."""
+    text = scene.flamelet("findings", "all", "--store", store)
+    answer = json.loads(scene.flamelet("findings", "all", "--store", store, "--json"))
+    listed = json.loads(scene.flamelet("ls", "--json", "--store", store))
+    times = (min(file["first"] for file in listed["files"]), max(file["end"] for file in listed["files"]))
+    named = time.strftime("range           %Y-%m-%d %H:%M:%S to ", time.localtime(times[0]))
+    faults = [] if text.startswith(named) and ("no events in this range" in text or "score  what" in text) else [text]
+    if (answer["first"], answer["end"]) != times or answer["events"] != listed["events"]:
+        faults.append(f"findings: {answer['first']} to {answer['end']}, events {answer['events']}; ls: {listed}")
+    selected = json.loads(scene.flamelet("findings", "all", "--store", store, "--json", "--comm", LOAD))
+    return faults + (["findings of a selection have events"] if "events" in selected else [])
+
+
 def check_views(scene, store):
     """Views that leave nothing out, and formats, have the same sum."""
     whole = total(scene.counts(store, "all"))
@@ -223,7 +237,7 @@ def test_questions(scene):
     faults += [] if status == 0 else [f"the agent's exit status is {status}"]
     faults += check_sums(scene, store, agent) + check_burst(scene, store, begin, end)
     faults += check_selection(scene, store) + check_top(scene, store) + check_timeline(scene, store)
-    faults += check_outputs(scene, store) + check_views(scene, store)
+    faults += check_outputs(scene, store) + check_views(scene, store) + check_findings(scene, store)
     return faults + check_files_without_samples(scene, store) + check_messages(scene, store)
 
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flamelet findings: names known causes of CPU time in a range of the record or in a pprof file. */
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/fileio.h"
 #include "base/text.h"
 #include "commands/answer.h"
@@ -15,34 +16,90 @@
 #include "profile/pprof_reader.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <string.h>
 
 #define MESSAGE_MAX_BYTES 65536
 #define FILE_MAX_BYTES ((size_t)512 << 20)
 #define PPROF_MAX_BYTES ((size_t)256 << 20)
 #define DEFAULT_COLUMNS 100
-#define EVENTS_SHOWN 5
+#define EVENTS_SHOWN 10
 
-static void append_text(const struct findings *findings, const struct finding_slices *slices,
-			struct strbuf *body)
+/* The events of a range; of a file, and of a selection of samples, there are none. */
+struct range_events {
+	bool are_known;
+	struct found_events found;
+};
+
+static void range_events_done(struct range_events *events)
 {
-	unsigned int columns = text_terminal_columns(STDOUT_FILENO, DEFAULT_COLUMNS);
-
-	if (findings->nr > 0 || slices->nr == 0)
-		findings_append_text(findings, columns, body);
-	for (size_t i = 0; i < slices->nr; i++) {
-		strbuf_append_str(body, body->len > 0 ? "\n" : "");
-		findings_append_text(&slices->items[i].findings, columns, body);
-	}
+	found_events_done(&events->found);
 }
 
-static void append_json(const struct findings *findings, const struct finding_slices *slices,
-			struct strbuf *body)
+static int range_events_read(const struct options *options, const struct record_query *query,
+			     struct strbuf *messages, struct range_events *ret_events)
 {
-	findings_append_json_first(findings, body);
+	if (!query || record_target_is_selecting(options))
+		return 0;
+	ret_events->are_known = true;
+	return event_reader_read(query->reader, &query->asked.range, messages, &ret_events->found);
+}
+
+static void append_events(struct range_events *events, unsigned int columns, struct strbuf *body)
+{
+	if (!events->are_known)
+		return;
+	strbuf_append_char(body, '\n');
+	if (events->found.nr == 0)
+		strbuf_append_str(body, "no events in this range\n");
+	event_rows_append(&events->found, EVENTS_SHOWN, false, columns, body);
+}
+
+/* What is printed; all is borrowed. */
+struct report {
+	const struct profile *profile;
+	const struct record_query *query; /* NULL: of a file */
+	const struct findings *findings;
+	const struct finding_slices *slices;
+	struct range_events *events;
+};
+
+static void append_text(const struct report *report, struct strbuf *body)
+{
+	const struct finding_slices *slices = report->slices;
+	unsigned int columns = text_terminal_columns(STDOUT_FILENO, DEFAULT_COLUMNS);
+
+	if (report->query) {
+		record_query_append_range(report->query, report->profile, body);
+		strbuf_append_char(body, '\n');
+	}
+	if (report->findings->nr > 0 || slices->nr == 0)
+		findings_append_text(report->findings, columns, body);
+	for (size_t i = 0; i < slices->nr; i++) {
+		strbuf_append_str(body, report->findings->nr > 0 || i > 0 ? "\n" : "");
+		findings_append_text(&slices->items[i].findings, columns, body);
+	}
+	append_events(report->events, columns, body);
+}
+
+static void append_json(const struct report *report, struct strbuf *body)
+{
+	const struct profile *profile = report->profile;
+	const struct finding_slices *slices = report->slices;
+
+	findings_append_json_first(report->findings, body);
 	for (size_t i = 0; i < slices->nr; i++)
 		findings_append_json_more(&slices->items[i].findings, body);
-	findings_append_json_more(NULL, body);
+	strbuf_append_char(body, ']');
+	if (report->query)
+		strbuf_appendf(body, ",\"first\":%" PRIu64 ",\"end\":%" PRIu64,
+			       profile->time_unix_ns / NSEC_PER_SEC,
+			       (profile->time_unix_ns + profile->duration_ns) / NSEC_PER_SEC);
+	if (report->events->are_known) {
+		strbuf_append_str(body, ",\"events\":");
+		event_rows_append_json(&report->events->found, body);
+	}
+	strbuf_append_str(body, "}\n");
 }
 
 /* `query` is NULL for a file, which has no parts. */
@@ -51,14 +108,18 @@ static int append_findings(const struct options *options, const struct profile *
 {
 	_cleanup_(findings_done) struct findings findings = { 0 };
 	_cleanup_(finding_slices_done) struct finding_slices slices = { 0 };
+	_cleanup_(range_events_done) struct range_events events = { 0 };
+	const struct report report = { profile, query, &findings, &slices, &events };
 
 	int r = findings_init(&findings, profile);
 	if (r == 0 && query)
 		r = finding_slices_read(query, &findings, &slices);
+	if (r == 0)
+		r = range_events_read(options, query, &answer->messages, &events);
 	if (r == 0 && options->json)
-		append_json(&findings, &slices, &answer->body);
+		append_json(&report, &answer->body);
 	else if (r == 0)
-		append_text(&findings, &slices, &answer->body);
+		append_text(&report, &answer->body);
 	if (r == 0)
 		r = strbuf_error(&answer->body);
 	return r < 0 ? answer_fail(answer, "cannot print the findings", r) : STATUS_OK;
@@ -84,44 +145,6 @@ static int find_in_file(const struct options *options, const char *path, struct 
 	return STATUS_FAILED;
 }
 
-/* What counters of the kernel show, and no stack. Surges of CPU time are no causes. */
-static bool is_cause(enum event_kind kind)
-{
-	return kind == EVENT_IRQ || kind == EVENT_SOFTIRQ || kind == EVENT_STEAL ||
-	       kind == EVENT_RUN_QUEUE || kind == EVENT_THROTTLING || kind == EVENT_MEMORY ||
-	       kind == EVENT_FORKS;
-}
-
-static void keep_causes(struct found_events *events)
-{
-	size_t nr = 0;
-
-	for (size_t i = 0; i < events->nr; i++)
-		if (is_cause(events->items[i].event.kind))
-			events->items[nr++] = events->items[i];
-	events->nr = nr;
-}
-
-/* Appends the events of the whole machine in the range that name a cause. */
-static int append_events(const struct options *options, const struct record_query *query,
-			 struct answer *answer)
-{
-	_cleanup_(found_events_done) struct found_events events = { 0 };
-	struct strbuf *body = &answer->body;
-
-	if (options->json || record_target_is_selecting(options))
-		return STATUS_OK;
-	int r = event_reader_read(query->reader, &query->asked.range, &answer->messages, &events);
-	if (r == 0) {
-		keep_causes(&events);
-		strbuf_append_str(body, events.nr > 0 ? "\n" : "");
-		event_rows_append(&events, EVENTS_SHOWN, false,
-				  text_terminal_columns(STDOUT_FILENO, DEFAULT_COLUMNS), body);
-		r = strbuf_error(body);
-	}
-	return r < 0 ? answer_fail(answer, "cannot print the events", r) : STATUS_OK;
-}
-
 static int find_in_record(const struct options *options, const struct store_reader *reader,
 			  struct answer *answer)
 {
@@ -132,9 +155,8 @@ static int find_in_record(const struct options *options, const struct store_read
 	if (status == STATUS_OK)
 		status = record_query_merge(&query, /* with_labels= */ true, &answer->messages,
 					    &samples);
-	if (status == STATUS_OK)
-		status = append_findings(options, samples.profile, &query, answer);
-	return status == STATUS_OK ? append_events(options, &query, answer) : status;
+	return status == STATUS_OK ? append_findings(options, samples.profile, &query, answer)
+				   : status;
 }
 
 int answer_findings(const struct options *options, const struct store_reader *reader,

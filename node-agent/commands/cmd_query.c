@@ -2,12 +2,10 @@
 /* flamelet query: merges the samples of a range of the record, writes files of them, and prints
  * where the CPU time went. */
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/output_file.h"
 #include "base/text.h"
 #include "commands/answer.h"
 #include "commands/commands.h"
-#include "commands/event_rows.h"
 #include "commands/label_check.h"
 #include "commands/record_query.h"
 #include "commands/record_target.h"
@@ -19,7 +17,6 @@
 
 #define MESSAGE_MAX_BYTES 65536
 #define DEFAULT_COLUMNS 100
-#define HEAD_COLUMNS 16 /* as in the summary */
 
 /* Standard output that gets a profile gets no summary. */
 static bool wants_summary(const struct options *options)
@@ -54,21 +51,10 @@ static int write_file(const struct view_file *file, const char *path, struct ans
 	return STATUS_FAILED;
 }
 
-/* Appends the time that the samples are of. */
-static void append_times(const struct profile *profile, struct strbuf *out)
-{
-	char first[RECORD_TIME_BYTES], last[RECORD_TIME_BYTES];
-
-	record_query_format_time(profile->time_unix_ns / NSEC_PER_SEC, first);
-	record_query_format_time((profile->time_unix_ns + profile->duration_ns) / NSEC_PER_SEC,
-				 last);
-	strbuf_appendf(out, "%s to %s", first, last);
-}
-
 static void append_title(const struct options *options, const struct record_query *query,
 			 const struct profile *profile, struct strbuf *title)
 {
-	append_times(profile, title);
+	record_query_append_times(profile, title);
 	for (size_t i = 0; i < options->label_selectors.nr; i++)
 		strbuf_appendf(title, ", %s", options->label_selectors.items[i]);
 	if (*query->asked.name)
@@ -138,22 +124,6 @@ static int write_view(const struct options *options, const struct record_query *
 	return write_files(&file, query, &view_note, answer);
 }
 
-/* Says which time of which machine is summed up, and which event that is. */
-static void append_range(const struct record_query *query, const struct profile *profile,
-			 struct strbuf *out)
-{
-	strbuf_appendf(out, "%-*s", HEAD_COLUMNS, "range");
-	append_times(profile, out);
-	strbuf_append_str(out, ", ");
-	record_query_append_hosts(query->reader, &query->asked.range, out);
-	strbuf_append_char(out, '\n');
-	if (!*query->asked.name)
-		return;
-	strbuf_appendf(out, "%-*s", HEAD_COLUMNS, "event");
-	event_rows_append_sentence(&query->asked, out);
-	strbuf_append_char(out, '\n');
-}
-
 static int append_summary(const struct options *options, const struct record_query *query,
 			  const struct store_answer *samples, struct answer *answer)
 {
@@ -166,7 +136,7 @@ static int append_summary(const struct options *options, const struct record_que
 		.columns = text_terminal_columns(STDOUT_FILENO, DEFAULT_COLUMNS),
 	};
 
-	append_range(query, samples->profile, &answer->body);
+	record_query_append_range(query, samples->profile, &answer->body);
 	int r = summary_append(&summary, &answer->body);
 	return r < 0 ? answer_fail(answer, "cannot write the summary", r) : STATUS_OK;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flamelet top: shows which applications use the CPU, live or of a range of the record. */
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/fileio.h"
 #include "base/text.h"
 #include "commands/answer.h"
@@ -55,16 +54,6 @@ int top_print(const struct options *options, struct board *board, struct screen 
 	return r < 0 ? STATUS_FAILED : STATUS_OK;
 }
 
-static void append_times(const struct profile *profile, struct strbuf *text)
-{
-	char first[RECORD_TIME_BYTES], end[RECORD_TIME_BYTES];
-
-	record_query_format_time(profile->time_unix_ns / NSEC_PER_SEC, first);
-	record_query_format_time((profile->time_unix_ns + profile->duration_ns) / NSEC_PER_SEC,
-				 end);
-	strbuf_appendf(text, "%s to %s\n", first, end);
-}
-
 static int append_samples(const struct options *options, struct profile *profile,
 			  struct board *board, struct answer *answer)
 {
@@ -74,8 +63,10 @@ static int append_samples(const struct options *options, struct profile *profile
 	int r = board_show(board, profile, screen.by);
 	if (r < 0)
 		return answer_fail(answer, "cannot sum the samples", r);
-	if (!options->json)
-		append_times(profile, &answer->body);
+	if (!options->json) {
+		record_query_append_times(profile, &answer->body);
+		strbuf_append_char(&answer->body, '\n');
+	}
 	r = append_table(options, board, &screen, &answer->body);
 	if (r < 0)
 		return answer_fail(answer, "cannot write the table", r);

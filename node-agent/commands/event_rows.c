@@ -74,8 +74,8 @@ void event_rows_append(struct found_events *events, size_t max, bool with_host, 
 		append_row(&events->items[i], with_host, columns, out);
 	if (events->nr_left_out > 0)
 		strbuf_appendf(out,
-			       "The %zu worst of %zu events; --events %zu lists all. A range, such "
-			       "as -1h, lists those of that time.\n",
+			       "The %zu worst of %zu events; flamelet ls --events %zu lists all. A "
+			       "range, such as -1h, lists those of that time.\n",
 			       events->nr, nr_all, nr_all);
 }
 

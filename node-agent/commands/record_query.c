@@ -2,9 +2,11 @@
 #include "commands/record_query.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/strview.h"
 #include "commands/commands.h"
 #include "commands/denied.h"
+#include "commands/event_rows.h"
 #include "commands/label_check.h"
 #include "commands/record_target.h"
 
@@ -19,6 +21,7 @@
 #define PROFILE_MAX_BYTES ((size_t)2 << 30)
 #define DEFAULT_RANGE "-1h"
 #define MAX_NAMED_HOSTS 3
+#define HEAD_COLUMNS 16 /* as in the summary */
 
 void record_query_warn(const struct strbuf *lines)
 {
@@ -169,6 +172,31 @@ bool record_query_append_hosts(const struct store_reader *reader, const struct t
 	if (nr > MAX_NAMED_HOSTS)
 		strbuf_appendf(out, " and %zu more", nr - MAX_NAMED_HOSTS);
 	return nr > 0;
+}
+
+void record_query_append_times(const struct profile *profile, struct strbuf *out)
+{
+	char first[RECORD_TIME_BYTES], last[RECORD_TIME_BYTES];
+
+	record_query_format_time(profile->time_unix_ns / NSEC_PER_SEC, first);
+	record_query_format_time((profile->time_unix_ns + profile->duration_ns) / NSEC_PER_SEC,
+				 last);
+	strbuf_appendf(out, "%s to %s", first, last);
+}
+
+void record_query_append_range(const struct record_query *query, const struct profile *profile,
+			       struct strbuf *out)
+{
+	strbuf_appendf(out, "%-*s", HEAD_COLUMNS, "range");
+	record_query_append_times(profile, out);
+	strbuf_append_str(out, ", ");
+	record_query_append_hosts(query->reader, &query->asked.range, out);
+	strbuf_append_char(out, '\n');
+	if (!*query->asked.name)
+		return;
+	strbuf_appendf(out, "%-*s", HEAD_COLUMNS, "event");
+	event_rows_append_sentence(&query->asked, out);
+	strbuf_append_char(out, '\n');
 }
 
 static void tell_nothing(const struct time_range *range, struct strbuf *messages)

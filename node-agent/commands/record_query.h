@@ -60,6 +60,13 @@ int record_query_read(const struct store_reader *reader, const struct store_quer
 bool record_query_append_hosts(const struct store_reader *reader, const struct time_range *range,
 			       struct strbuf *out);
 
+/* Appends the head of an answer: which time of which machine it is of, and which event that is. */
+void record_query_append_range(const struct record_query *query, const struct profile *profile,
+			       struct strbuf *out);
+
+/* Appends the time that a profile is of: "2026-11-24 14:05:00 to 2026-11-24 14:07:00". */
+void record_query_append_times(const struct profile *profile, struct strbuf *out);
+
 /* Prints the lines of a text to standard error, as messages of the program. */
 void record_query_warn(const struct strbuf *lines);
 

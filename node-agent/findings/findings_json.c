@@ -103,10 +103,6 @@ void findings_append_json_first(const struct findings *findings, struct strbuf *
 
 void findings_append_json_more(const struct findings *more, struct strbuf *out)
 {
-	if (!more) {
-		strbuf_append_str(out, "]}\n");
-		return;
-	}
 	for (size_t i = 0; i < more->nr; i++) {
 		bool is_first = out->len > 0 && out->data[out->len - 1] == '[';
 
@@ -118,5 +114,5 @@ void findings_append_json_more(const struct findings *more, struct strbuf *out)
 void findings_append_json(const struct findings *findings, struct strbuf *out)
 {
 	findings_append_json_first(findings, out);
-	findings_append_json_more(NULL, out);
+	strbuf_append_str(out, "]}\n");
 }

@@ -25,8 +25,8 @@ int findings_append_largest(const struct profile *profile, unsigned int columns,
 /* Appends one JSON object, as docs/findings.md describes it. */
 void findings_append_json(const struct findings *findings, struct strbuf *out);
 
-/* The same in two steps: `more` are findings of parts of the time; NULL for the last call, which
- * ends the object. */
+/* The same in steps: `more` are findings of parts of the time. The list and the object remain open:
+ * the caller appends "]", perhaps more members, and "}". */
 void findings_append_json_first(const struct findings *findings, struct strbuf *out);
 void findings_append_json_more(const struct findings *more, struct strbuf *out);
 
