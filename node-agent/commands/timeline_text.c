@@ -35,6 +35,12 @@ static void append_cell(struct strbuf *out, const char *text)
 	strbuf_append_char(out, '"');
 }
 
+static bool is_known(const struct store_timeline *timeline, const struct timeline_line *line,
+		     size_t step)
+{
+	return timeline->nr_seconds[step] > 0 && (!line->is_known || line->is_known[step]);
+}
+
 void timeline_text_append_csv(const struct store_timeline *timeline, struct strbuf *out)
 {
 	strbuf_append_str(out, "time,seconds");
@@ -44,13 +50,11 @@ void timeline_text_append_csv(const struct store_timeline *timeline, struct strb
 	}
 	strbuf_append_char(out, '\n');
 	for (size_t step = 0; step < timeline->nr_steps; step++) {
-		bool is_gap = timeline->nr_seconds[step] == 0;
-
 		strbuf_appendf(out, "%" PRIu64 ",%" PRIu32, time_of(timeline, step),
 			       timeline->nr_seconds[step]);
 		for (size_t i = 0; i < timeline->nr_lines; i++) {
 			strbuf_append_char(out, ',');
-			if (!is_gap)
+			if (is_known(timeline, &timeline->lines[i], step))
 				strbuf_appendf(out, "%" PRIu64, timeline->lines[i].values[step]);
 		}
 		strbuf_append_char(out, '\n');
@@ -72,7 +76,7 @@ static void append_json_line(const struct store_timeline *timeline,
 	strbuf_appendf(out, ",\"is_rest\":%s,\"values\":[", line->is_rest ? "true" : "false");
 	for (size_t step = 0; step < timeline->nr_steps; step++) {
 		strbuf_append_str(out, step ? "," : "");
-		if (timeline->nr_seconds[step] == 0)
+		if (!is_known(timeline, line, step))
 			strbuf_append_str(out, "null");
 		else
 			strbuf_appendf(out, "%" PRIu64, line->values[step]);

@@ -15,6 +15,7 @@ void store_timeline_done(struct store_timeline *timeline)
 	for (size_t i = 0; i < timeline->nr_lines; i++) {
 		free(timeline->lines[i].name);
 		free(timeline->lines[i].values);
+		free(timeline->lines[i].is_known);
 	}
 	free(timeline->lines);
 	free(timeline->nr_seconds);
@@ -105,6 +106,7 @@ static void remove_unseen(struct timeline_source *source)
 		}
 		free(line->name);
 		free(line->values);
+		free(line->is_known);
 	}
 	source->lines.nr = nr_kept;
 }

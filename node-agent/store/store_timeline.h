@@ -54,6 +54,9 @@ struct timeline_line {
 	bool is_rest; /* joins all lines beyond the limit */
 	uint64_t total; /* of samples and throttling: sum of all values */
 	uint64_t *values; /* owned; one for each step */
+	/* Owned; of a vital: whether it is known in a step. NULL: it is known in all seconds of
+	 * which anything is known. */
+	bool *is_known;
 };
 
 /* A timeline. With several hosts, values are sums of all of them. */

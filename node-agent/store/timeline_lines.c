@@ -13,6 +13,7 @@ static void line_done(struct timeline_line *line)
 {
 	free(line->name);
 	free(line->values);
+	free(line->is_known);
 }
 
 void timeline_lines_done(struct timeline_lines *lines)

@@ -30,6 +30,22 @@ static uint64_t nr_range_seconds(const struct timeline_source *source)
 	return source->range.end_s - source->range.first_s;
 }
 
+static int add_vital_lines(struct timeline_lines *lines)
+{
+	uint32_t index;
+
+	for (enum vital vital = 0; vital < VITAL_NR; vital++) {
+		int r = timeline_lines_get(lines, vital_info(vital)->name, &index);
+
+		if (r < 0)
+			return r;
+		lines->items[index].is_known = calloc(lines->nr_steps, sizeof(bool));
+		if (!lines->items[index].is_known)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 /* Lines that exist whatever is in the files, in their order. */
 static int add_fixed_lines(struct timeline_source *source)
 {
@@ -38,8 +54,7 @@ static int add_fixed_lines(struct timeline_source *source)
 	int r = 0;
 
 	if (source->query->what == TIMELINE_VITALS)
-		for (enum vital vital = 0; r == 0 && vital < VITAL_NR; vital++)
-			r = timeline_lines_get(&source->lines, vital_info(vital)->name, &index);
+		r = add_vital_lines(&source->lines);
 	if (source->query->what == TIMELINE_SLOTS) {
 		for (uint64_t i = 0; r == 0 && i < SLOTS_NR; i++) {
 			snprintf(name, sizeof(name), "%" PRIu64, i * SLOT_NS / NSEC_PER_MSEC);
@@ -368,6 +383,7 @@ static void add_means(struct timeline_source *source)
 				continue;
 			timeline_lines_add(&source->lines, vital, step,
 					   source->sums[at] / source->counts[at]);
+			source->lines.items[vital].is_known[step] = true;
 			source->vitals_seen |= UINT32_C(1) << vital;
 			source->sums[at] = source->counts[at] = 0;
 		}

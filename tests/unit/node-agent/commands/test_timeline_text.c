@@ -80,12 +80,33 @@ static void json_has_null_in_a_gap(void **state)
 		"{\"name\":\"other\",\"is_rest\":true,\"values\":[40,null,0]}]}\n");
 }
 
+static void what_is_not_known_is_empty(void **state)
+{
+	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(MAX_BYTES);
+	struct fixture fixture;
+	char name[] = "user", other[] = "irq";
+	bool is_known[] = { false, false, true };
+	(void)state;
+
+	make(&fixture, name, other);
+	fixture.lines[0].is_known = is_known;
+	timeline_text_append_csv(&fixture.timeline, &out);
+	assert_string_equal(strbuf_str(&out), "time,seconds,user,irq\n"
+					      "1000,10,,40\n"
+					      "1010,0,,\n"
+					      "1020,7,3,0\n");
+	strbuf_clear(&out);
+	timeline_text_append_json(&fixture.timeline, "", &out);
+	assert_non_null(strstr(strbuf_str(&out), "\"values\":[null,null,3]"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(csv_has_a_row_for_each_step),
 		cmocka_unit_test(names_cannot_change_the_table),
 		cmocka_unit_test(json_has_null_in_a_gap),
+		cmocka_unit_test(what_is_not_known_is_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

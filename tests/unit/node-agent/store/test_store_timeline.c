@@ -264,6 +264,32 @@ static void vitals_are_means_in_their_units(void **state)
 	record_remove(&record);
 }
 
+/* What is a rate is not known in the first second of an agent. */
+static void a_vital_may_be_unknown_in_a_second(void **state)
+{
+	struct vitals vitals = { 0 };
+	struct record record;
+	(void)state;
+
+	record_make(&record);
+	struct recorder *recorder = open_recorder(&record, "node-1");
+	vitals_set(&vitals, VITAL_RUNNABLE, 2);
+	recorder_add_vitals(recorder, RECORD_START, &vitals);
+	vitals_set(&vitals, VITAL_IRQ, 0);
+	recorder_add_vitals(recorder, RECORD_START + 1, &vitals);
+	recorder_close(recorder);
+	struct store_timeline timeline = read_one(
+		&record, NULL,
+		(struct store_timeline_query){ .what = TIMELINE_VITALS, .step_s = 1 });
+	assert_int_equal(timeline.nr_lines, 2);
+	assert_true(find_line(&timeline, "runnable")->is_known[0]);
+	assert_false(find_line(&timeline, "irq")->is_known[0]);
+	assert_true(find_line(&timeline, "irq")->is_known[1]);
+	assert_int_equal(timeline.nr_seconds[0], 1);
+	store_timeline_done(&timeline);
+	record_remove(&record);
+}
+
 static void a_gap_is_told_from_an_idle_time(void **state)
 {
 	struct record record;
@@ -490,6 +516,7 @@ int main(void)
 		cmocka_unit_test(lines_have_names_and_the_largest_is_first),
 		cmocka_unit_test(selectors_select),
 		cmocka_unit_test(vitals_are_means_in_their_units),
+		cmocka_unit_test(a_vital_may_be_unknown_in_a_second),
 		cmocka_unit_test(a_gap_is_told_from_an_idle_time),
 		cmocka_unit_test(seconds_with_samples_are_known_without_vitals),
 		cmocka_unit_test(an_idle_node_has_a_timeline),
