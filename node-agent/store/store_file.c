@@ -13,6 +13,9 @@
 #define OLDEST_VERSION 2
 #define VERSION_WITH_TIMELINE 3
 #define BUSY_MS 2000
+/* A byte of the file's header. */
+#define READ_VERSION_AT 19
+#define READ_VERSION_WITH_LOG 2
 
 static const char schema[] =
 	"PRAGMA page_size = 8192;"
@@ -121,26 +124,122 @@ static int read_host(struct store_file *file)
 	return 0;
 }
 
-static int open_with(const char *path, const char *parameters, struct store_file **ret_file)
+/* Ways to read a file that leave nothing beside it. */
+enum way {
+	WAY_SHARED, /* as SQLite usually does; a file with a log has its index (-shm) already */
+	WAY_PRIVATE, /* the log's index is in memory */
+	WAY_ALONE, /* without a log */
+	WAY_NR,
+};
+
+static int open_by(enum way way, const char *path, struct store_file **ret_file)
 {
+	static const char *const parameters[WAY_NR] = {
+		[WAY_SHARED] = "mode=ro",
+		[WAY_PRIVATE] = "mode=ro&vfs=unix-none",
+		[WAY_ALONE] = "mode=ro&immutable=1",
+	};
+	_cleanup_(store_file_closep) struct store_file *file = NULL;
 	char uri[SQL_URI_BYTES];
-	struct store_file *file;
 
 	if (strlen(path) >= SQL_PATH_BYTES)
 		return -ENAMETOOLONG;
-	sql_make_uri(path, parameters, uri);
+	sql_make_uri(path, parameters[way], uri);
 	int r = open_database(uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, &file);
 	if (r < 0)
 		return r;
-	r = check_version(file);
+	if (way == WAY_PRIVATE) {
+		sqlite3_db_config(file->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+		r = sql_run(file, "PRAGMA locking_mode = EXCLUSIVE");
+	}
+	if (r < 0)
+		return r;
+	*ret_file = take_ptr(file);
+	return 0;
+}
+
+/* Returns whether the file counts on a log. SQLite reads it, as it may have the file open
+ * elsewhere: with a file descriptor of ours, its locks would end. */
+static bool has_log_format(struct store_file *file)
+{
+	unsigned char version = 0;
+	sqlite3_file *main = NULL;
+
+	return sqlite3_file_control(file->db, "main", SQLITE_FCNTL_FILE_POINTER, &main) ==
+		       SQLITE_OK &&
+	       main && main->pMethods &&
+	       main->pMethods->xRead(main, &version, sizeof(version), READ_VERSION_AT) ==
+		       SQLITE_OK &&
+	       version == READ_VERSION_WITH_LOG;
+}
+
+/* Returns the size of the file beside this one, or -1. */
+static off_t size_beside(struct store_file *file, const char *suffix)
+{
+	const char *name = sqlite3_db_filename(file->db, "main");
+	char path[SQL_PATH_BYTES];
+	struct stat status;
+
+	if (!name || snprintf(path, sizeof(path), "%s%s", name, suffix) >= (int)sizeof(path) ||
+	    stat(path, &status) < 0)
+		return -1;
+	return status.st_size;
+}
+
+/* A writer has both the log and its index. A copy may lack them, and SQLite would make them. */
+static enum way way_of(struct store_file *file)
+{
+	if (!has_log_format(file))
+		return WAY_SHARED;
+	off_t log = size_beside(file, "-wal");
+	bool has_index = size_beside(file, "-shm") >= 0;
+	if (log >= 0 && has_index)
+		return WAY_SHARED;
+	return log > 0 ? WAY_PRIVATE : WAY_ALONE;
+}
+
+/* Opens a file as its neighbours permit. */
+static int open_beside(const char *path, struct store_file **ret_file, enum way *ret_way)
+{
+	_cleanup_(store_file_closep) struct store_file *file = NULL;
+
+	int r = open_by(WAY_SHARED, path, &file);
+	if (r < 0)
+		return r;
+	*ret_way = way_of(file);
+	if (*ret_way != WAY_SHARED)
+		return open_by(*ret_way, path, ret_file);
+	*ret_file = take_ptr(file);
+	return 0;
+}
+
+/* Looks into a file that was opened. */
+static int look_into(struct store_file *file, enum way way)
+{
+	int r = check_version(file);
 	if (r == 0)
 		r = read_host(file);
-	if (r < 0) {
-		(void)store_file_close(file);
+	/* If it was completed meanwhile, it needs no log any more. */
+	file->lacks_log = way == WAY_ALONE && has_log_format(file);
+	return r == -ENODATA && file->lacks_log ? -ENOLINK : r;
+}
+
+static int open_for_reading(const char *path, enum way way, struct store_file **ret_file)
+{
+	_cleanup_(store_file_closep) struct store_file *file = NULL;
+
+	int r = way == WAY_SHARED ? open_beside(path, &file, &way) : open_by(way, path, &file);
+	if (r < 0)
 		return r;
-	}
-	*ret_file = file;
-	return 0;
+	r = look_into(file, way);
+	if (r == 0)
+		*ret_file = take_ptr(file);
+	return r;
+}
+
+static bool cannot_write(int error)
+{
+	return error == -EIO || error == -EROFS || error == -EACCES || error == -ENOENT;
 }
 
 int store_file_open(const char *path, struct store_file **ret_file)
@@ -151,11 +250,16 @@ int store_file_open(const char *path, struct store_file **ret_file)
 		return -errno;
 	if (!S_ISREG(status.st_mode))
 		return -EBADMSG;
-	int r = open_with(path, "mode=ro", ret_file);
-	/* A file with a log that was copied without it, or lies where we may not write. */
-	if (r == -EIO || r == -EROFS || r == -EACCES || r == -ENOENT)
-		r = open_with(path, "mode=ro&immutable=1", ret_file);
+	int r = open_for_reading(path, WAY_SHARED, ret_file);
+	/* A file with a log that lies where we may not write. */
+	for (enum way way = WAY_PRIVATE; way < WAY_NR && cannot_write(r); way++)
+		r = open_for_reading(path, way, ret_file);
 	return r;
+}
+
+bool store_file_lacks_log(const struct store_file *file)
+{
+	return file->lacks_log;
 }
 
 int store_file_repair(const char *path)

@@ -4,8 +4,8 @@
  * beside it; closed, it is one file that can be copied.
  *
  * All calls: -ENOSPC the disk is full, -EROFS, -EACCES, -EIO, -EBADMSG the file is damaged or not
- * of this kind, -ENODATA it is only just being created, -EOPNOTSUPP its version is unknown, -EBUSY
- * another process holds it, -ENOMEM. */
+ * of this kind, -ENODATA it is only just being created, -ENOLINK all of it is in a log that is not
+ * there, -EOPNOTSUPP its version is unknown, -EBUSY another process holds it, -ENOMEM. */
 #ifndef STORE_STORE_FILE_H
 #define STORE_STORE_FILE_H
 
@@ -72,8 +72,12 @@ struct store_gap {
 /* Creates a file, mode 0600, which must not exist. */
 int store_file_create(const char *path, const char *host, struct store_file **ret_file) must_check;
 
-/* Opens a file for reading, also while another process writes it. */
+/* Opens a file for reading, also while another process writes it. Nothing is made beside it, so
+ * copies stay as they are. */
 int store_file_open(const char *path, struct store_file **ret_file) must_check;
+
+/* Returns whether the file was copied without its log, so that it lacks what was written last. */
+bool store_file_lacks_log(const struct store_file *file);
 
 /* Completes a file that a writer left behind when it was killed: its log is merged into it. */
 int store_file_repair(const char *path) must_check;

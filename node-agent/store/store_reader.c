@@ -98,6 +98,7 @@ static int look_into(const char *path, struct store_span *span)
 	int r = store_file_open(path, &file);
 	if (r < 0)
 		return r;
+	span->lacks_log = store_file_lacks_log(file);
 	if ((r = text_copy(path, &span->path)) < 0 ||
 	    (r = text_copy(store_file_host(file), &span->host)) < 0 ||
 	    (r = store_file_begin(file)) < 0 ||
@@ -114,6 +115,9 @@ static const char *explain(int error)
 	if (error == -EOPNOTSUPP)
 		return "another version of Flamelet wrote it, in a format that this one does not "
 		       "know";
+	if (error == -ENOLINK)
+		return "its log is missing, the file of the same name and -wal: copy both, or wait "
+		       "until the agent has begun a new file";
 	return strerror(-error);
 }
 
@@ -182,6 +186,11 @@ static int add_file(struct scan *scan, const char *path, uint64_t bytes)
 		r = known ? copy_known(known, &span) : look_into(path, &span);
 	if (r == 0) {
 		scan->spans[scan->nr_spans++] = span;
+		if (span.lacks_log && !known)
+			strbuf_appendf(
+				scan->warnings,
+				"%s lacks what was written last: its log is missing, %s-wal\n",
+				path, path);
 		return 0;
 	}
 	span_done(&span);

@@ -42,6 +42,7 @@ struct store_span {
 	uint64_t folded; /* value of the samples whose stacks are not whole */
 	uint64_t min_count; /* stacks with fewer samples in a minute were folded; 1: none */
 	uint64_t nr_lost; /* samples that could not be written */
+	bool lacks_log; /* as of store_file_lacks_log() */
 	struct store_stamp stamp; /* as of when it was looked into */
 	bool is_pinned; /* it only has pinned ranges; the original is gone (store/pin_dir.h) */
 };

@@ -21,6 +21,7 @@
 struct store_file {
 	sqlite3 *db; /* owned */
 	bool is_writer;
+	bool lacks_log;
 	uint64_t version; /* of the format */
 	uint64_t last_part; /* of the dictionary of the samples, that was written */
 	char host[SQL_HOST_BYTES];
