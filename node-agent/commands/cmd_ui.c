@@ -90,7 +90,7 @@ static void prepare(const struct store_reader *reader)
 static int serve_confined(const struct options *options, const struct store_reader *reader,
 			  struct ui_server *server, int stop_fd)
 {
-	int r = ui_process_confine();
+	int r = ui_process_confine((const char *const *)options->stores.items, options->stores.nr);
 
 	if (r < 0)
 		return explain("cannot confine the server", &(struct strbuf){ 0 }, r);

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/minmax.h"
+#include "ui/ui_files.h"
 #include "worker/worker_sandbox.h"
 
 #include <stdbool.h>
@@ -84,10 +85,12 @@ static int lower_limit(__rlimit_resource_t resource, rlim_t value)
 	return setrlimit(resource, &limit) < 0 ? -errno : 0;
 }
 
-int ui_process_confine(void)
+int ui_process_confine(const char *const *paths, size_t nr_paths)
 {
-	int r;
+	int r = ui_files_confine(paths, nr_paths);
 
+	if (r < 0 && r != -EOPNOTSUPP)
+		return r;
 	if ((r = lower_limit(RLIMIT_CORE, 0)) < 0 || (r = lower_limit(RLIMIT_NOFILE, MAX_FDS)) < 0)
 		return r;
 	return worker_sandbox_filter_calls(WORKER_SANDBOX_SERVER);

@@ -11,6 +11,7 @@
 #include "base/err.h"
 
 #include <signal.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 struct ui_process {
@@ -32,9 +33,10 @@ struct ui_process_end {
 int ui_process_start(struct ui_process *ret_process) must_check;
 void ui_process_done(struct ui_process *process);
 
-/* Confines this process permanently; it must have set no_new_privs. Errors: those of prctl(2) and
- * setrlimit(2). */
-int ui_process_confine(void) must_check;
+/* Confines this process permanently; it must have set no_new_privs. It can only read the record: the
+ * given directories and files (ui_files.h). If the kernel has no Landlock, it can read others,
+ * too. Errors: those of prctl(2), setrlimit(2) and ui_files_confine(). */
+int ui_process_confine(const char *const *paths, size_t nr_paths) must_check;
 
 /* Waits until the child has ended, and passes on signals meanwhile. */
 void ui_process_wait(const struct ui_process *process, struct ui_process_end *ret_end);

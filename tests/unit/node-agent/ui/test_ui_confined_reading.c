@@ -126,9 +126,11 @@ static int64_t read_samples(const struct record *record)
 	return warnings.len > 0 ? -EBADMSG : (int64_t)profile_total(answer.profile);
 }
 
-static int confine(void)
+static int confine(const struct record *record)
 {
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? -errno : ui_process_confine();
+	const char *const dir = record->dir;
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? -errno : ui_process_confine(&dir, 1);
 }
 
 /* Returns how many seconds a confined process reads. */
@@ -138,7 +140,7 @@ static uint64_t read_seconds(const struct scene *scene)
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		int r = confine();
+		int r = confine(&scene->record);
 
 		*scene->read = (uint64_t)(r < 0 ? r : read_samples(&scene->record));
 		_exit(0);
