@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/regex_size.h"
 
 #include <inttypes.h>
 #include <regex.h>
@@ -251,6 +252,11 @@ static int compile(const struct parser *parser, struct matcher *matcher)
 	if (!matcher->is_regex)
 		return 0;
 	matcher->is_regex = false; /* until there is something to free */
+	if (!regex_size_is_small(matcher->values[0])) {
+		strbuf_appendf(parser->message, "%s: the regular expression \"%s\" is too complex",
+			       parser->text, matcher->values[0]);
+		return -EINVAL;
+	}
 	snprintf(text, sizeof(text), "^(%s)$", matcher->values[0]);
 	int error = regcomp(&regex, text, REG_EXTENDED | REG_NOSUB);
 	if (error == REG_ESPACE)
@@ -329,6 +335,8 @@ int selector_add(struct selector *selector, const char *text, struct strbuf *ret
 		if (r < 0 || !skip(&parser, ","))
 			break;
 	}
+	if (r == -ENOSPC)
+		return refuse(&parser, "fewer labels");
 	if (r == 0 && has_brace && !is_empty && !skip(&parser, "}"))
 		return refuse(&parser, "a comma or }");
 	skip_blanks(&parser);
