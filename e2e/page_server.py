@@ -151,6 +151,7 @@ def check_errors(scene, page):
         ("flame", {"from": "-1", "to": 2}, 400, False),
         ("flame", {"from": 5, "to": 5}, 400, False),
         ("flame", {**times, "q": "{"}, 400, False),
+        ("flame", {**times, "q": '{comm=~"(((a{255}){255}){255}){255}"}'}, 400, False),
         ("flame", {**times, "type": "x"}, 400, False),
         ("flame", {**times, "fmt": "svg"}, 400, False),
         ("flame", {**times, "store": "/etc"}, 400, False),

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/minmax.h"
 #include "ui/ui_files.h"
+#include "worker/worker_process.h"
 #include "worker/worker_sandbox.h"
 
 #include <stdbool.h>
@@ -92,6 +93,9 @@ int ui_process_confine(const char *const *paths, size_t nr_paths)
 	if (r < 0 && r != -EOPNOTSUPP)
 		return r;
 	if ((r = lower_limit(RLIMIT_CORE, 0)) < 0 || (r = lower_limit(RLIMIT_NOFILE, MAX_FDS)) < 0)
+		return r;
+	if (!WORKER_PROCESS_IS_SANITIZED &&
+	    (r = lower_limit(RLIMIT_DATA, UI_PROCESS_MAX_BYTES)) < 0)
 		return r;
 	return worker_sandbox_filter_calls(WORKER_SANDBOX_SERVER);
 }

@@ -12,7 +12,11 @@
 
 #include <signal.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
+
+/* Of memory; for the largest answer, its profile and the compressed answer. */
+#define UI_PROCESS_MAX_BYTES (UINT64_C(4) << 30)
 
 struct ui_process {
 	pid_t pid; /* of the child; in the child itself 0 */
@@ -33,9 +37,10 @@ struct ui_process_end {
 int ui_process_start(struct ui_process *ret_process) must_check;
 void ui_process_done(struct ui_process *process);
 
-/* Confines this process permanently; it must have set no_new_privs. It can only read the record: the
- * given directories and files (ui_files.h). If the kernel has no Landlock, it can read others,
- * too. Errors: those of prctl(2), setrlimit(2) and ui_files_confine(). */
+/* Confines this process permanently; it must have set no_new_privs. It can only read the record:
+ * the given directories and files (ui_files.h). If the kernel has no Landlock, it can read others,
+ * too. Its memory is limited to UI_PROCESS_MAX_BYTES, or less if it was already. Errors: those of
+ * prctl(2), setrlimit(2) and ui_files_confine(). */
 int ui_process_confine(const char *const *paths, size_t nr_paths) must_check;
 
 /* Waits until the child has ended, and passes on signals meanwhile. */
