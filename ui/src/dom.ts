@@ -66,6 +66,13 @@ export function selectOf(
 	return select;
 }
 
+/** Keeps drags over an element from moving a text that is selected in the page. The style sheet keeps
+ * its own text from being selected. */
+export function noTextDrag(element: HTMLElement) {
+	element.classList.add('dragged-over');
+	element.ondragstart = (event) => event.preventDefault();
+}
+
 /** Has the browser save a file. */
 export function save(name: string, blob: Blob) {
 	const url = URL.createObjectURL(blob);

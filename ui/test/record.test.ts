@@ -2,12 +2,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { duration, scaleOf, stepOf, ticksOf } from '../src/model/record/axis.ts';
-import { jump, peaksOf } from '../src/model/record/events.ts';
+import { isChosen, jump, markOf, peaksOf } from '../src/model/record/events.ts';
+import type { RecordEvent } from '../src/model/record/events.ts';
 import { NO_PLACE, placeOf, textOfPlace } from '../src/model/record/place.ts';
 import { before, scaled, stepped, whole, wider, windowAround, within } from '../src/model/record/range.ts';
 import { isOfHosts, termsOf, valueOf, withLabel } from '../src/model/record/selector.ts';
 import { cpuVitalsOf, meanOf, samplesOf, stepAt, vitalOf } from '../src/model/record/series.ts';
 import type { RawTimeline } from '../src/model/record/series.ts';
+import { NameColors } from '../src/model/record/shades.ts';
 
 const BOUNDS = { from: 1000, to: 2000 };
 
@@ -101,7 +103,7 @@ test('vitals are those of CPU time, and others by name', () => {
 });
 
 test('jumps go to the next, the previous and the worst mark', () => {
-	const mark = (from: number, score: number) => ({ from, to: from + 2, score, text: '' });
+	const mark = (from: number, score: number) => ({ from, to: from + 2, kind: 'event' as const, score, text: '' });
 	const marks = [mark(100, 1), mark(200, 9), mark(300, 2)];
 	const from = (how: 'next' | 'previous' | 'worst', selection: { from: number; to: number }) =>
 		jump(marks, selection, how)?.from;
@@ -112,6 +114,56 @@ test('jumps go to the next, the previous and the worst mark', () => {
 	assert.equal(from('next', { from: 300, to: 302 }), undefined);
 	assert.equal(from('previous', { from: 250, to: 260 }), 200);
 	assert.equal(jump([], BOUNDS, 'worst'), null);
+});
+
+const EVENT: RecordEvent = {
+	id: 'e1', kind: 'pod-cpu', first: 100, end: 102, open: false, score: 5, host: 'a', subject: 'pod shop/web-1',
+	selector: '{namespace="shop",pod="web-1"}', text: '',
+};
+
+test('an event is of the chosen samples if its subject may be, and one of the node if nobody is chosen', () => {
+	const node = { ...EVENT, subject: '', selector: '' };
+	const process = { ...EVENT, subject: 'process x"y', selector: '{comm="x\\"y"}' };
+	const cases: [string, boolean, boolean, boolean][] = [ // of the pod, the node, the process
+		['', true, true, true],
+		['{pod="web-1"}', true, false, false],
+		['{pod="db-1"}', false, false, false],
+		['{pod=~"web.*",namespace="shop"}', true, false, false],
+		['{pod=~"we"}', false, false, false],
+		['{pod!="web-1"}', false, true, true],
+		['{pod!~"web.*"}', false, true, true],
+		['{comm="x\\"y"}', true, false, true],
+		['{comm="z"}', true, false, false],
+		['{pod=""}', false, false, true],
+		['{host="a"}', true, true, true],
+		['{host="b"}', false, false, false],
+		['{pod=~"["}', true, false, true],
+	];
+	for (const [q, ...wanted] of cases)
+		assert.deepEqual([EVENT, node, process].map((event) => isChosen(event, q)), wanted, q);
+});
+
+test('jumps skip events of other samples, and Flamelet is the worst only if nobody else is', () => {
+	const other = { ...markOf({ ...EVENT, score: 9 }, 'other'), from: 90, to: 92 };
+	const own = { ...markOf({ ...EVENT, score: 8, subject: 'process flamelet' }), from: 95, to: 97 };
+	const marks = [other, own, markOf(EVENT)];
+	assert.equal(jump(marks, BOUNDS, 'worst')?.from, 100);
+	assert.equal(jump(marks, { from: 0, to: 10 }, 'next')?.from, 95);
+	assert.equal(jump([other, own], BOUNDS, 'worst')?.from, 95);
+	assert.equal(jump([other], BOUNDS, 'worst'), null);
+});
+
+test('a name keeps its colour whatever is shown with it, and no two names that are shown share one', () => {
+	const names = (from: number, to: number) => Array.from({ length: to - from }, (_, i) =>
+		({ name: `pod-${from + i}`, isRest: false }));
+	const colors = new NameColors();
+	const first = colors.of([...names(0, 8), { name: '', isRest: true }]);
+	assert.equal(new Set(first).size, 9);
+	assert.equal(colors.of(names(8, 16)).filter((one) => first.includes(one)).length, 0);
+	assert.deepEqual(colors.of(names(4, 9)).slice(0, 4), first.slice(4, 8));
+	assert.deepEqual(new NameColors().of(names(0, 1)), new NameColors().of(names(0, 1)));
+	for (let at = 16; at < 100; at += 7)
+		assert.equal(new Set(colors.of(names(at, at + 8))).size, 8);
 });
 
 test('peaks are what is far above the usual', () => {

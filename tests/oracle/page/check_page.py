@@ -147,6 +147,78 @@ def check_events(page, url):
     until_selected(page, first, end)
 
 
+def check_events_of_selector(page, url):
+    """Keys go to events of the chosen samples only; the list has the others below, in grey."""
+    texts = "(kind) => [...document.querySelectorAll(`.events tbody tr${kind}`)].map((e) => e.innerText)"
+    fresh(page, url, q='{pod="web-1"}')
+    page.key("!", shift=True)
+    until_selected(page, BURST, BURST + 1)
+    page.key("4")
+    others = page.until(f"(({texts})('.other'))", None)
+    chosen = page.evaluate(f"(({texts})(':not(.other)'))")
+    assert len(chosen) == 1 and "shop/web-1" in chosen[0], chosen
+    tab = page.evaluate("document.querySelector('[data-name=view-events]').innerText")
+    assert tab == f"Events (1 of {len(others) + 1})", tab
+    fresh(page, url, q='{pod="db-1"}', view="events")
+    page.key("!", shift=True)
+    page.until("document.querySelector('.notice').innerText", "There is no worst peak of the chosen samples")
+    assert "from=" not in page.evaluate(HASH)
+    page.click_on(".events tr.other")  # a click still selects it
+    until_selected(page, BURST, BURST + 1)
+    page.click_on("[aria-label=Events] .sum button")
+    page.until(f"!{HASH}.includes('q=')")
+    page.until(f"(({texts})('.other')).length", 0)
+
+
+def check_nothing(page, url):
+    """A selection without samples has no numbers of another one, and says what to do."""
+    numbers = "document.querySelector('.viewer .totals').innerText.replace(/\\s+/g, ' ')"
+    around = {"from": PEAK, "to": PEAK + 1}
+    fresh(page, url, AROUND, **around)
+    page.until(f"{numbers}.includes('165 samples')")
+    page.click_on("[data-name=q]")
+    page.type('{pod="none"}')
+    page.key("Enter")
+    page.until(numbers, "0 s CPU time 0.00 CPUs busy on average 0 samples")
+    page.until(f"{SERIES}[0]", ["selected", "0.00"])
+    assert 'no samples of {pod="none"} in this range' in page.evaluate(OVERLAY), page.evaluate(OVERLAY)
+    page.key("2")
+    page.until(f"{OVERLAY}.includes('All samples')")
+    assert page.evaluate("document.querySelectorAll('.apps').length") == 0
+    page.key("1")
+    page.events.clear()  # the server's answers were 404
+    page.evaluate("[...document.querySelectorAll('.overlay:not([hidden]) button')]"
+                  ".find((e) => e.innerText === 'All samples').click()")
+    page.until(f"{numbers}.includes('165 samples')")
+
+
+def check_colors(page, url):
+    """A pod has the same colour in each range and with each selector."""
+    colors = ("Object.fromEntries([...document.querySelectorAll('.series .row')].map((e) =>"
+              "[e.innerText.split('\\n')[0], e.querySelector('i').style.background]))")
+    fresh(page, url, lines="comm")
+    first = page.evaluate(colors)
+    assert len(set(first.values())) == 3, first
+    for change in ({"window": f"{PEAK - 10}-{PEAK - 5}"}, {"q": '{pod="db-1"}'}, {"q": '{comm!="web"}'}):
+        page.evaluate(f"location.hash = {fragment(lines='comm', host='node-1', **change)!r}")
+        page.until("document.querySelector('.timeline .waits') === null")
+        page.until(f"Object.keys({colors}).length", {"window": 3, "q": 1}[list(change)[0]]
+                   if "!=" not in change.get("q", "") else 2)
+        shown = page.evaluate(colors)
+        assert shown == {name: first[name] for name in shown}, (change, first, shown)
+
+
+def check_drag_of_text(page, url):
+    """A drag selects a range also while all of the page's text is selected."""
+    fresh(page, url, AROUND)
+    for _ in range(2):
+        page.evaluate("getSelection().selectAllChildren(document.body)")
+        drag(page, BURST + 0.2, BURST + 0.8)
+        until_selected(page, BURST, BURST + 1)
+        page.key("]")
+        until_selected(page, BURST + 1, BURST + 2)
+
+
 def check_whole_record(page, url):
     """Labels and events choose samples in the whole record; a zoomed function stays zoomed from second to second."""
     fresh(page, url, AROUND, labels="1", **{"from": PEAK, "to": PEAK + 1})
@@ -341,8 +413,9 @@ def main(flamelet, make_record, work_dir):
         page.call("Emulation.setTimezoneOverride", timezoneId="UTC")
         page.permit(url)
         for check, *arguments in (
-                (check_drag,), (check_events,), (check_whole_record,), (check_maps,), (check_compare,), (check_views,),
-                (check_selectors,), (check_looks,), (check_downloads, flamelet, stores, downloads)):
+                (check_drag,), (check_drag_of_text,), (check_events,), (check_events_of_selector,),
+                (check_whole_record,), (check_maps,), (check_colors,), (check_compare,), (check_views,),
+                (check_selectors,), (check_nothing,), (check_looks,), (check_downloads, flamelet, stores, downloads)):
             began = time.monotonic()
             check(page, url, *arguments)
             assert not page.faults(), (check.__name__, page.faults())

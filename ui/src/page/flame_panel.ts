@@ -8,7 +8,7 @@ import type { RawProfile } from '../model/profile.ts';
 import { Latest } from './api.ts';
 import type { Api, Parameters } from './api.ts';
 import { Overlay } from './overlay.ts';
-import type { Action } from './overlay.ts';
+import type { Nothing } from './overlay.ts';
 
 /* What keeps its place when a viewer takes the place of another one. */
 const SCROLLED = ['.scroller', '.table .rows', '.calls .rows', '.facets'];
@@ -21,7 +21,7 @@ export class FlamePanel {
 	private readonly latest = new Latest();
 	private shown = '';
 
-	constructor(private readonly api: Api, private readonly shell: Shell, private readonly actions: () => Action[]) {
+	constructor(private readonly api: Api, private readonly shell: Shell, private readonly nothing: () => Nothing) {
 		this.element = el('section', { class: 'flame', attributes: { 'aria-label': 'Flame graph' } }, this.root);
 		this.overlay = new Overlay(this.element);
 	}
@@ -46,11 +46,21 @@ export class FlamePanel {
 			this.put(raw);
 			this.app!.zoomToNames(zoomed);
 			this.element.dataset.tookMs = (performance.now() - began).toFixed(0);
-		}, this.actions);
+		}, this.nothing, () => this.clear());
 	}
 
 	get isWaiting(): boolean {
 		return this.overlay.isWaiting;
+	}
+
+	/* The numbers of the answer before are not those of what is selected now. */
+	private clear() {
+		const numbers = [['0 s', 'CPU time'], ['0.00', 'CPUs busy on average'], ['0', 'samples']]
+			.map(([number, text]) => el('span', {}, el('b', { text: number! }), ` ${text}`));
+		this.app?.end();
+		this.app = null;
+		this.root.classList.remove('ready');
+		this.root.replaceChildren(el('header', {}, el('div', { class: 'totals' }, ...numbers)));
 	}
 
 	private put(raw: RawProfile) {

@@ -5,7 +5,7 @@ import { clock } from '../model/record/axis.ts';
 import type { Range } from '../model/record/range.ts';
 import { amountOf, meanOf, stepAt, sumOf } from '../model/record/series.ts';
 import type { Timeline } from '../model/record/series.ts';
-import { heatColor, seriesColor } from '../model/record/shades.ts';
+import { heatColor } from '../model/record/shades.ts';
 import type { Areas, Chart, Heat } from '../widget/chart_painter.ts';
 import type { Hover } from '../widget/timeline.ts';
 
@@ -28,18 +28,20 @@ export class Legend {
 			this.showAreas(chart, lines, selection, hover);
 	}
 
-	private showAreas({ timeline, line }: Areas, lines: string, selection: Range, hover: Hover | null) {
+	private showAreas({ timeline, line, colors }: Areas, lines: string, selection: Range,
+		hover: Hover | null) {
 		const at = hover ? stepAt(timeline, hover.time) : -1;
 		const valueOf = (one: Timeline, values: Float64Array) =>
 			amountOf(at >= 0 ? values[at] ?? NaN : meanOf(one, values, selection), '');
 		const isLabel = /^\w+$/.test(lines) && lines !== 'vital';
 		const rows = timeline.series.map((series, i) => this.row(
-			series.name || (series.isRest ? 'other' : `[no ${lines}]`), seriesColor(series.name, i, series.isRest),
+			series.name || (series.isRest ? 'other' : `[no ${lines}]`), colors[i]!,
 			valueOf(timeline, series.values), isLabel && !series.isRest && series.name !== ''));
 		const head = hover && at >= 0 ? clock(hover.time) : 'mean of the selection';
 		this.element.replaceChildren(
 			el('div', { class: 'head' }, el('span', { text: head }), el('span', { text: timeline.unit })),
-			...(line ? [this.row('selected', '', valueOf(line, sumOf(line)), false)] : []), ...rows);
+			...(line ? [this.row('selected', '', line.n > 0 ? valueOf(line, sumOf(line)) : amountOf(0, ''), false)] : []),
+			...rows);
 	}
 
 	private row(name: string, color: string, value: string, isChoice: boolean): HTMLElement {

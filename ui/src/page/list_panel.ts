@@ -4,7 +4,7 @@ import { el } from '../dom.ts';
 import { Latest } from './api.ts';
 import type { Api, Parameters } from './api.ts';
 import { Overlay } from './overlay.ts';
-import type { Action } from './overlay.ts';
+import type { Nothing } from './overlay.ts';
 
 export class ListPanel<T> {
 	readonly element: HTMLElement;
@@ -16,7 +16,7 @@ export class ListPanel<T> {
 	/** `explanation`: one line for people who see it for the first time. */
 	constructor(
 		private readonly api: Api, private readonly path: string, name: string, explanation: string,
-		private readonly content: (answer: T) => Node[], private readonly actions: () => Action[],
+		private readonly content: (answer: T) => Node[], private readonly nothing: () => Nothing,
 	) {
 		this.element = el('section', { class: 'panel lists', attributes: { 'aria-label': name } },
 			el('p', { class: 'hint', text: explanation }), this.body);
@@ -36,6 +36,6 @@ export class ListPanel<T> {
 			const answer = await this.api.get<T>(this.path, query, this.latest.next());
 			this.body.replaceChildren(...this.content(answer));
 			this.body.scrollTop = 0;
-		}, this.actions);
+		}, this.nothing, () => this.body.replaceChildren());
 	}
 }

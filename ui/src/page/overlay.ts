@@ -10,6 +10,15 @@ export interface Action {
 	run: () => void;
 }
 
+/** What is said of a selection without samples, and what can be done. An empty text: what the server
+ * says. */
+export interface Nothing {
+	text: string;
+	actions: Action[];
+}
+
+const NOTHING: Nothing = { text: '', actions: [] };
+
 export class Overlay {
 	readonly element = el('div', { class: 'overlay', hidden: true, attributes: { role: 'status' } });
 	/** An answer has not come yet. */
@@ -20,8 +29,10 @@ export class Overlay {
 		panel.append(this.element);
 	}
 
-	/** Waits for an answer. What is there stays visible. */
-	async during(work: () => Promise<void>, actions: () => Action[]) {
+	/** Waits for an answer. What is there stays visible until then, and is emptied by `empty` if there
+	 * is none. */
+	async during(work: () => Promise<void>, nothing: () => Nothing = () => NOTHING,
+		empty: () => void = () => undefined) {
 		clearTimeout(this.timer);
 		this.isWaiting = true;
 		this.timer = window.setTimeout(() => this.panel.classList.add('waits'), PATIENCE_MS);
@@ -34,8 +45,13 @@ export class Overlay {
 			this.done();
 			if (!(error instanceof ApiError))
 				throw error;
-			const again = { text: 'Try again', run: () => void this.during(work, actions) };
-			this.say(error.message, error.isEmpty ? actions() : [again, ...actions()], !error.isEmpty);
+			empty();
+			const { text, actions } = nothing();
+			const again = { text: 'Try again', run: () => void this.during(work, nothing, empty) };
+			if (error.isEmpty)
+				this.say(text || error.message, actions);
+			else
+				this.say(error.message, [again, ...actions], true);
 		}
 	}
 

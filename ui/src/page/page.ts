@@ -6,7 +6,7 @@ import { Link } from '../app/link.ts';
 import { Menu } from '../app/menu.ts';
 import type { Entry } from '../app/menu.ts';
 import { el } from '../dom.ts';
-import { jump, markOf, peaksOf } from '../model/record/events.ts';
+import { isChosen, jump, markOf, peaksOf } from '../model/record/events.ts';
 import type { Jump, Mark, RecordEvent } from '../model/record/events.ts';
 import { PLACE_NAMES, placeOf, textOfPlace } from '../model/record/place.ts';
 import type { Place } from '../model/record/place.ts';
@@ -23,7 +23,7 @@ import { findingsView } from './findings_view.ts';
 import type { Findings } from './findings_view.ts';
 import { FlamePanel } from './flame_panel.ts';
 import { ListPanel } from './list_panel.ts';
-import type { Action } from './overlay.ts';
+import type { Action, Nothing } from './overlay.ts';
 import { PAGE_KEYS, PageKeys } from './page_keys.ts';
 import { flameQuery, samplesQuery } from './query.ts';
 import type { Info } from './query.ts';
@@ -80,21 +80,22 @@ export class Page {
 			quick: (seconds) => this.quick(seconds), step: (step) => this.step(step), jump: (how) => this.jump(how),
 			choose: (label, value) => this.choose(label, value),
 		});
-		const actions = () => this.emptyActions();
+		const nothing = () => this.nothing();
 		this.flame = new FlamePanel(this.api, {
 			link: this.link, keys: PAGE_KEYS, leave: () => this.widen(), isActive: () => this.hasViewer, hint: HINT,
 			onTheme: () => this.timeline.timeline.repaint(),
 			choose: (label, word) => this.choose(label, word),
-		}, actions);
+		}, nothing);
 		const search = (name: string) => this.searchFor(name);
 		this.apps = new ListPanel<Top>(this.api, 'top', 'Applications', 'Who used the CPUs in the selected range. ' +
 			'A name shows only its samples, a function is searched for in the flame graph.',
-		(top) => appsView(top, (label, value) => this.choose(label, value), search), actions);
+		(top) => appsView(top, (label, value) => this.choose(label, value), search), nothing);
 		this.findings = new ListPanel<Findings>(this.api, 'findings', 'Findings', 'Known causes of CPU time, ' +
-			'found by the functions in the stacks of the selected range.', (one) => findingsView(one, search), actions);
+			'found by the functions in the stacks of the selected range.', (one) => findingsView(one, search), nothing);
 		this.eventsView = new EventsView({
 			select: (range) => this.select(range),
 			choose: (range, q) => this.select(range, { q, view: 'flame' }),
+			all: () => this.change({ q: '' }),
 		});
 		this.api.onWarnings = () => this.warn();
 		this.timeline.onData = () => this.onData();
@@ -189,8 +190,8 @@ export class Page {
 		if (!this.info)
 			return;
 		this.findMarks();
-		this.bar.show(place, this.info, range, this.shownEvents.length);
-		this.timeline.show({ place, bounds, window, selection: range, marks: this.marks, isPeaks: this.isPeaks });
+		this.bar.show(place, this.info, range, this.eventsText());
+		this.timeline.show({ place, bounds, window, selection: range, marks: this.marks });
 		this.root.dataset.view = place.view;
 		this.root.classList.toggle('follows', place.follows);
 		if (place.view === 'flame')
@@ -200,7 +201,7 @@ export class Page {
 		else if (place.view === 'findings')
 			this.findings.show(samplesQuery(place, range));
 		else
-			this.eventsView.show(this.shownEvents, range);
+			this.eventsView.show(this.shownEvents, place.q, range);
 	}
 
 	/* -- the range -- */
@@ -253,14 +254,22 @@ export class Page {
 		if (mark)
 			this.select({ from: mark.from, to: mark.to });
 		else
-			this.notify(`there is no ${how} ${this.isPeaks ? 'peak' : 'event'}`);
+			this.notify(`there is no ${how} ${this.isPeaks ? 'peak' : 'event'}` +
+				(this.place.q ? ' of the chosen samples' : ''));
 	}
 
-	/* Events of the chosen hosts; where there are none, peaks of the chart. */
+	/* Events of the chosen hosts; where none is of the chosen samples, peaks of these, too. */
 	private findMarks() {
-		this.isPeaks = this.shownEvents.length === 0;
-		this.marks = this.isPeaks ? this.peaks : this.shownEvents.map(markOf)
+		const events = this.shownEvents.map((one) => markOf(one, isChosen(one, this.place.q) ? 'event' : 'other'));
+		this.isPeaks = events.every(({ kind }) => kind === 'other');
+		this.marks = [...(this.isPeaks ? this.peaks : []), ...events]
 			.sort((a, b) => a.from - b.from || b.score - a.score);
+	}
+
+	private eventsText(): string {
+		const nr = this.shownEvents.length;
+		const nrChosen = this.marks.filter(({ kind }) => kind === 'event').length;
+		return nr === 0 ? '' : nrChosen < nr ? `${nrChosen} of ${nr}` : String(nr);
 	}
 
 	private get shownEvents(): RecordEvent[] {
@@ -270,7 +279,7 @@ export class Page {
 
 	private onData() {
 		const chart = this.timeline.data?.chart;
-		this.peaks = chart?.kind === 'areas' ? peaksOf(chart.timeline) : this.peaks;
+		this.peaks = chart?.kind === 'areas' ? peaksOf(chart.line ?? chart.timeline) : this.peaks;
 		if (this.isPeaks)
 			this.render();
 	}
@@ -358,15 +367,19 @@ export class Page {
 		return entries;
 	}
 
-	private emptyActions(): Action[] {
+	/* A selection without samples. Of two that are compared, the server says which one it is. */
+	private nothing(): Nothing {
+		const { q, base } = this.place;
 		const actions: Action[] = [];
+		const text = `There are no samples${q && ` of ${q}`} in this range`;
 		if (wider(this.range, this.left, this.bounds))
 			actions.push({ text: 'A wider range', run: () => this.widen() });
-		if (this.place.q)
+		if (q)
 			actions.push({ text: 'All samples', run: () => this.change({ q: '' }) });
-		if (this.place.base)
+		if (base)
 			actions.push({ text: 'Compare no more', run: () => this.change(NO_BASE) });
-		return [...actions, { text: 'The newest minutes', run: () => this.quick(FIRST_S) }];
+		actions.push({ text: 'The newest minutes', run: () => this.quick(FIRST_S) });
+		return { text: base ? '' : text, actions };
 	}
 
 	help() {

@@ -7,6 +7,7 @@ import type { Range } from '../model/record/range.ts';
 import { isOfHosts, withLabel } from '../model/record/selector.ts';
 import { cpuVitalsOf, NO_TIMELINE, samplesOf, vitalOf } from '../model/record/series.ts';
 import type { RawTimeline, Timeline } from '../model/record/series.ts';
+import { NameColors, vitalColors } from '../model/record/shades.ts';
 import type { Chart, Track } from '../widget/chart_painter.ts';
 import { ApiError } from './api.ts';
 import type { Api, Parameters } from './api.ts';
@@ -34,7 +35,7 @@ export const TRACKS_MAX = 4;
 /** As long as no numbers have come. */
 export const NO_DATA: Pick<TimelineData, 'chart' | 'lines' | 'tracks'> = {
 	lines: 'vital',
-	chart: { kind: 'areas', timeline: { ...NO_TIMELINE, unit: 'CPUs' }, line: null }, tracks: [],
+	chart: { kind: 'areas', timeline: { ...NO_TIMELINE, unit: 'CPUs' }, colors: [], line: null }, tracks: [],
 };
 
 /** What the data are of, apart from their time. */
@@ -93,6 +94,19 @@ function heatOf(timeline: Timeline, lines: string): Chart {
 	return { kind: 'heat', timeline, max: max || 1, rows: ['0 ms', '950'] };
 }
 
+/* Of each label. */
+const colorsOfNames = new Map<string, NameColors>();
+
+/* Counters of the kernel, or the values of a label, with the chosen samples as a line. */
+function areasOf(timeline: Timeline, lines: string, line: Timeline | null): Chart {
+	if (lines === 'vital')
+		return { kind: 'areas', timeline, colors: vitalColors(timeline.series), line };
+	const label = lines === THROTTLED ? 'pod' : lines;
+	const names = colorsOfNames.get(label) ?? new NameColors();
+	colorsOfNames.set(label, names);
+	return { kind: 'areas', timeline, colors: names.of(timeline.series), line };
+}
+
 /** A timeline that may be of nothing: no line has values. */
 async function rawOf(api: Api, query: Parameters, signal: AbortSignal): Promise<RawTimeline | null> {
 	try {
@@ -126,10 +140,7 @@ export async function fetchTimeline(
 	return {
 		key, covers: cover, step, lines,
 		tracks: vitals ? tracksOf(vitals) : [],
-		chart: isMap ? heatOf(samples, lines) : {
-			kind: 'areas',
-			timeline: isNode ? (vitals ? cpuVitalsOf(vitals) : NO_TIMELINE) : samples,
-			line: chosen ? samples : null,
-		},
+		chart: isMap ? heatOf(samples, lines)
+			: areasOf(isNode ? (vitals ? cpuVitalsOf(vitals) : NO_TIMELINE) : samples, lines, chosen ? samples : null),
 	};
 }

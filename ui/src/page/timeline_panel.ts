@@ -49,7 +49,6 @@ export interface TimelineContext {
 	window: Range;
 	selection: Range;
 	marks: readonly Mark[];
-	isPeaks: boolean;
 }
 
 export class TimelinePanel {
@@ -131,7 +130,7 @@ export class TimelinePanel {
 		setPressed(this.tracks, place.hasTracks);
 		this.tip.hidden = !place.hasTracks; // there is no room for it
 		for (const element of this.jumps)
-			element.disabled = context.marks.length === 0;
+			element.disabled = context.marks.every(({ kind }) => kind === 'other');
 		this.showQuick(context);
 		this.load();
 		this.draw();
@@ -178,7 +177,7 @@ export class TimelinePanel {
 			this.data = await fetchTimeline(this.api, context.place, cover, step, key, this.latest.next());
 			this.draw();
 			this.onData();
-		}, () => []);
+		});
 		/* The server answers one question after the other: the first one is the cheapest. */
 		if (this.data)
 			this.timer = window.setTimeout(fetch, WINDOW_PAUSE_MS);
@@ -200,7 +199,8 @@ export class TimelinePanel {
 		this.card.show(mark.text, [
 			{ name: 'from', text: `${clock(mark.from)}, ${duration(lengthOf(mark))}` },
 			{ name: 'score', text: mark.score.toFixed(1) },
-			{ name: 'click', text: this.context?.isPeaks ? 'selects the peak' : 'selects the event' },
+			...(mark.kind === 'other' ? [{ name: 'of', text: 'other samples than those of the selector' }] : []),
+			{ name: 'click', text: mark.kind === 'peak' ? 'selects the peak' : 'selects the event' },
 		], x, y);
 	}
 }

@@ -99,7 +99,7 @@ export class TopBar {
 		this.q.setCustomValidity('');
 	}
 
-	show(place: Place, info: Info, selection: Range, nrEvents: number) {
+	show(place: Place, info: Info, selection: Range, events: string) {
 		this.showChoices(place, info);
 		this.chosen = place.q;
 		if (document.activeElement !== this.q)
@@ -109,7 +109,7 @@ export class TopBar {
 		this.showBase(place);
 		for (const element of this.tabs)
 			setPressed(element, element.dataset.name === `view-${place.view}`);
-		this.tabs.at(-1)!.textContent = nrEvents > 0 ? `Events (${nrEvents})` : 'Events';
+		this.tabs.at(-1)!.textContent = events ? `Events (${events})` : 'Events';
 	}
 
 	private showChoices(place: Place, info: Info) {

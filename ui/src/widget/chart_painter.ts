@@ -3,13 +3,15 @@
 import { scaleOf } from '../model/record/axis.ts';
 import { amountOf, maxOf, sumOf } from '../model/record/series.ts';
 import type { Timeline } from '../model/record/series.ts';
-import { heatColor, seriesColor } from '../model/record/shades.ts';
+import { heatColor } from '../model/record/shades.ts';
 import { GUTTER_PX } from './time_view.ts';
 import type { Colors, TimeView } from './time_view.ts';
 
 export interface Areas {
 	kind: 'areas';
 	timeline: Timeline;
+	/** Of each series. */
+	colors: string[];
 	/** The chosen part of the samples, as a line. */
 	line: Timeline | null;
 }
@@ -129,7 +131,8 @@ function inPlace(context: CanvasRenderingContext2D, { view, top, height }: Place
 	context.restore();
 }
 
-function paintAreas(context: CanvasRenderingContext2D, place: Place, { timeline, line }: Areas, colors: Colors) {
+function paintAreas(context: CanvasRenderingContext2D, place: Place, { timeline, line, colors: shades }: Areas,
+	colors: Colors) {
 	const chosen = line ? sumOf(line) : new Float64Array(0);
 	const max = grid(context, place, timeline.unit, Math.max(maxOf(sumOf(timeline)), maxOf(chosen)), colors);
 	inPlace(context, place, () => {
@@ -137,7 +140,7 @@ function paintAreas(context: CanvasRenderingContext2D, place: Place, { timeline,
 		const floor = new Float64Array(timeline.n);
 		context.globalAlpha = line ? 0.4 : colors.isDark ? 0.85 : 1;
 		timeline.series.forEach((series, at) => {
-			context.fillStyle = seriesColor(series.name, at, series.isRest);
+			context.fillStyle = shades[at]!;
 			paintArea(context, place, timeline, max, floor, series.values);
 			series.values.forEach((value, i) => (floor[i]! += value));
 		});

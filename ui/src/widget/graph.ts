@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The flame graph: a canvas as high as its window, over a space as high as all rows, so that the
  * browser scrolls and the canvas stays small. It knows nothing of the page around it. */
-import { el } from '../dom.ts';
+import { el, noTextDrag } from '../dom.ts';
 import { boxAt, covering, largestChild, sibling, startsOf, widthsOf } from '../model/layout.ts';
 import type { Profile } from '../model/profile.ts';
 import type { Scene } from '../model/scene.ts';
@@ -286,6 +286,7 @@ export class Graph {
 			};
 			canvas.setPointerCapture(event.pointerId);
 		};
+		noTextDrag(canvas);
 		canvas.onpointerup = (event) => this.onUp(event);
 		canvas.onpointercancel = () => (this.drag = null);
 		canvas.oncontextmenu = (event) => {

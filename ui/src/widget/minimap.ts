@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The whole graph, small, with a frame around what is seen. A drag over it zooms. */
-import { el } from '../dom.ts';
+import { el, noTextDrag } from '../dom.ts';
 import { visit, widthsOf } from '../model/layout.ts';
 import type { Scene } from '../model/scene.ts';
 import type { Look, Painter } from './painter.ts';
@@ -32,6 +32,7 @@ export class Minimap {
 			if (event.buttons && Math.abs(end - this.start) > 0.003)
 				this.zoom(Math.min(this.start, end), Math.max(this.start, end));
 		};
+		noTextDrag(this.canvas);
 		this.canvas.ondblclick = () => this.zoom(0, 1);
 	}
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The timeline: events, a chart, the axis and small tracks on one canvas. A drag selects a range,
  * with Ctrl the one to compare with; the wheel zooms; a drag on the axis moves. */
-import { el } from '../dom.ts';
+import { el, noTextDrag } from '../dom.ts';
 import { clock, ticksOf } from '../model/record/axis.ts';
 import type { Mark } from '../model/record/events.ts';
 import { moved, scaled, whole } from '../model/record/range.ts';
@@ -136,13 +136,21 @@ export class TimelineCanvas {
 		}
 	}
 
-	/* Each event is a bar with as much of its text as there is room for. */
+	/* Each event is a bar with as much of its text as there is room for; one that the selector leaves
+	 * out is a grey line. */
 	private paintMarks(context: CanvasRenderingContext2D, view: TimeView, marks: readonly Mark[], colors: Colors) {
-		const seen = marks.filter(({ from, to }) => to > view.window.from && from < view.window.to);
+		const all = marks.filter(({ from, to }) => to > view.window.from && from < view.window.to);
+		const seen = all.filter(({ kind }) => kind !== 'other');
+		context.fillStyle = colors.dim;
+		context.globalAlpha = 0.45;
+		for (const mark of all.filter(({ kind }) => kind === 'other')) {
+			const { x, end } = barOf(view, mark);
+			context.fillRect(x, MARKS_PX - 4, end - x, 2);
+		}
+		context.globalAlpha = 1;
 		context.textAlign = 'left';
 		seen.forEach((mark, i) => {
-			const x = Math.max(view.xOf(mark.from), GUTTER_PX);
-			const end = Math.max(Math.min(view.xOf(mark.to), GUTTER_PX + view.px), x + 3);
+			const { x, end } = barOf(view, mark);
 			const next = seen[i + 1];
 			const room = Math.min(next ? view.xOf(next.from) : Infinity, GUTTER_PX + view.px) - x;
 			context.fillStyle = colors.mark;
@@ -237,6 +245,7 @@ export class TimelineCanvas {
 			this.drag = { kind, x, now: x, window: this.look.window };
 			canvas.setPointerCapture(event.pointerId);
 		};
+		noTextDrag(canvas);
 		canvas.onpointermove = (event) => this.onMove(place(event), event);
 		canvas.onpointerup = (event) => this.onUp(place(event));
 		canvas.onpointercancel = () => (this.drag = null);
@@ -271,7 +280,7 @@ export class TimelineCanvas {
 			return null;
 		const near = look.marks.filter(({ from, to }) =>
 			x >= view.xOf(from) - 3 && x <= Math.max(view.xOf(to), view.xOf(from) + 3) + 3);
-		return near.at(-1) ?? null;
+		return near.filter(({ kind }) => kind !== 'other').at(-1) ?? near.at(-1) ?? null;
 	}
 
 	private onUp({ x, y }: { x: number; y: number }) {
@@ -308,6 +317,11 @@ export class TimelineCanvas {
 			? moved(look.window, (event.deltaX || event.deltaY) / view.px, look.bounds)
 			: scaled(look.window, Math.exp(event.deltaY * WHEEL_SPEED), view.shareOf(x), look.bounds));
 	}
+}
+
+function barOf(view: TimeView, mark: Mark): { x: number; end: number } {
+	const x = Math.max(view.xOf(mark.from), GUTTER_PX);
+	return { x, end: Math.max(Math.min(view.xOf(mark.to), GUTTER_PX + view.px), x + 3) };
 }
 
 function canvasCursor(canvas: HTMLCanvasElement, y: number) {

@@ -2,6 +2,7 @@
 /* The unusual seconds of a record, and the ways from one to the next. */
 import { contains } from './range.ts';
 import type { Range } from './range.ts';
+import { matches, termsOf, valueOf } from './selector.ts';
 import { rangeOfStep, sumOf } from './series.ts';
 import type { Timeline } from './series.ts';
 
@@ -19,10 +20,16 @@ export interface RecordEvent {
 	text: string;
 }
 
-/** A place to jump to. */
+/** What is marked on the timeline. "other": an event that the selector leaves out, to which no key
+ * leads. */
+export type MarkKind = 'event' | 'other' | 'peak';
+
 export interface Mark extends Range {
+	kind: MarkKind;
 	score: number;
 	text: string;
+	/** Of Flamelet itself: the last one of the worst. */
+	isOwn?: boolean;
 }
 
 export type Jump = 'next' | 'previous' | 'worst';
@@ -31,9 +38,35 @@ const DEVIATIONS = 6;
 const NORMAL = 1.4826; // of the median absolute deviation to the standard deviation
 const RISE_MIN = 1.25;
 const PEAKS_MAX = 200;
+const OWN_SUBJECT = 'process flamelet';
 
-export function markOf(event: RecordEvent): Mark {
-	return { from: event.first, to: Math.max(event.end, event.first + 1), score: event.score, text: event.text };
+export function markOf(event: RecordEvent, kind: MarkKind = 'event'): Mark {
+	return {
+		from: event.first, to: Math.max(event.end, event.first + 1), kind, score: event.score, text: event.text,
+		isOwn: event.subject === OWN_SUBJECT,
+	};
+}
+
+/* What is known of an event's samples, or null. A subject that is no pod is outside of pods. */
+function labelOf(event: RecordEvent, label: string): string | null {
+	if (label === 'host')
+		return event.host;
+	const isKnown = (termsOf(event.selector) ?? []).some((term) => term.label === label);
+	if (isKnown)
+		return valueOf(event.selector, label);
+	return label === 'pod' || label === 'namespace' ? '' : null;
+}
+
+/** Whether the samples of an event's subject may be among the chosen ones. An event of the whole
+ * node is left out where only some pods or processes are chosen. */
+export function isChosen(event: RecordEvent, q: string): boolean {
+	const terms = termsOf(q) ?? [];
+	if (event.selector === '')
+		return terms.every((term) => term.label === 'host' ? matches(term, event.host) : term.operator[0] === '!');
+	return terms.every((term) => {
+		const value = labelOf(event, term.label);
+		return value === null || matches(term, value);
+	});
 }
 
 function median(sorted: Float64Array): number {
@@ -54,6 +87,7 @@ export function peaksOf(timeline: Timeline): Mark[] {
 		if (value > limit && isHighest)
 			peaks.push({
 				...rangeOfStep(timeline, at),
+				kind: 'peak',
 				score: value - usual,
 				text: `${value.toFixed(2)} ${timeline.unit}, usually ${usual.toFixed(2)}`,
 			});
@@ -61,11 +95,16 @@ export function peaksOf(timeline: Timeline): Mark[] {
 	return peaks.sort((a, b) => b.score - a.score).slice(0, PEAKS_MAX).sort((a, b) => a.from - b.from);
 }
 
+function isWorse(mark: Mark, other: Mark): boolean {
+	return mark.isOwn === other.isOwn ? mark.score > other.score : !mark.isOwn;
+}
+
 /** The mark to jump to from a selection, or null. Marks are in the order of time. */
-export function jump(marks: readonly Mark[], selection: Range, how: Jump): Mark | null {
+export function jump(all: readonly Mark[], selection: Range, how: Jump): Mark | null {
+	const marks = all.filter(({ kind }) => kind !== 'other');
 	const isAt = (mark: Mark) => mark.from === selection.from && mark.to === selection.to;
 	if (how === 'worst')
-		return marks.reduce<Mark | null>((worst, mark) => (worst && worst.score >= mark.score ? worst : mark), null);
+		return marks.reduce<Mark | null>((worst, mark) => (worst && !isWorse(mark, worst) ? worst : mark), null);
 	const isIn = marks.findIndex(isAt);
 	if (isIn >= 0)
 		return marks[isIn + (how === 'next' ? 1 : -1)] ?? null;

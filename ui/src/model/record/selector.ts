@@ -35,6 +35,21 @@ export function textOf(terms: readonly Term[]): string {
 	return `{${terms.map(({ label, operator, value }) => `${label}${operator}"${value}"`).join(',')}}`;
 }
 
+function plain(value: string): string {
+	return value.replace(/\\(.)/g, '$1');
+}
+
+/** Whether a label's value fits a term. A regular expression that this browser cannot read fits all. */
+export function matches({ operator, value }: Term, actual: string): boolean {
+	if (operator === '=' || operator === '!=')
+		return (plain(value) === actual) === (operator === '=');
+	try {
+		return new RegExp(`^(?:${plain(value)})$`).test(actual) === (operator === '=~');
+	} catch {
+		return true;
+	}
+}
+
 export function escaped(value: string): string {
 	return value.replace(/[\\"]/g, '\\$&');
 }
@@ -48,7 +63,7 @@ export function withLabel(text: string, label: string, value: string): string {
 /** The value of a label that is to be equal to it, or ''. */
 export function valueOf(text: string, label: string): string {
 	const term = (termsOf(text) ?? []).find((one) => one.label === label && one.operator === '=');
-	return term ? term.value.replace(/\\(.)/g, '$1') : '';
+	return term ? plain(term.value) : '';
 }
 
 /** Whether only hosts are selected, of which alone the kernel's counters are known. */
