@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define COLOR_EXPONENT 0.7
+#define PARTIAL_MAX 0.75 /* the strongest colors are for what is new or gone */
 
 #define LEGEND_TEXT_PX 18
 #define LEGEND_CHAR_PX 7
@@ -33,6 +34,8 @@ static void append_color(struct strbuf *out, double relative)
 	const struct color *ends = relative > 0 ? grew : shrank;
 	double position = pow(fabs(relative), COLOR_EXPONENT);
 
+	if (fabs(relative) < 1)
+		position *= PARTIAL_MAX;
 	if (position <= 0) {
 		strbuf_appendf(out, "#%02x%02x%02x", (unsigned int)grey.red,
 			       (unsigned int)grey.green, (unsigned int)grey.blue);

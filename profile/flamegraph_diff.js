@@ -4,6 +4,7 @@
 const flamegraphDiff = (function () {
 	const STANDARD_ERRORS = 2, CONTINUITY_SAMPLES = 0.5, CHANGE_MIN_SAMPLES = 2, ROUNDING = 1e-12;
 	const COLOR_EXPONENT = 0.7;
+	const PARTIAL_MAX = 0.75;
 	const GREY = [0xe9, 0xea, 0xed];
 	/* A small change has nearly the first colour and a large one the second. The first palette is diff_svg.c's; people who
 	 * cannot tell red from grey can tell the second one's colours. */
@@ -38,7 +39,7 @@ const flamegraphDiff = (function () {
 	}
 
 	function colorOf(change, palette) {
-		const position = Math.pow(Math.abs(change), COLOR_EXPONENT);
+		const position = Math.pow(Math.abs(change), COLOR_EXPONENT) * (Math.abs(change) < 1 ? PARTIAL_MAX : 1);
 		const [from, to] = change > 0 ? PALETTES[palette].grew : PALETTES[palette].shrank;
 		const parts = change === 0 ? GREY : from.map((part, i) => Math.round(part + (to[i] - part) * position));
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { changeColor, changeLegend } from '../src/model/colors.ts';
 import { initialState } from '../src/model/state.ts';
 import type { State } from '../src/model/state.ts';
 import { SceneMaker } from '../src/model/scene.ts';
@@ -19,6 +20,21 @@ function shown(text: string, change: Partial<State>): string[][] {
 	const scene = new SceneMaker(p).sceneOf({ ...initialState(p), ...change });
 	return scene.parts.map((part) => boxes(p, part.tree));
 }
+
+test('the colour of what is gone is for nothing else, and is explained where such boxes have a width', () => {
+	const colorOf = (relative: number) =>
+		changeColor({ relative, points: 0, isNoise: false }, 'red-blue', false).match(/\d+/g)!.map(Number);
+	const distance = (one: number, other: number) =>
+		Math.max(...colorOf(one).map((part, i) => Math.abs(part - colorOf(other)[i]!)));
+	for (const side of [1, -1]) {
+		assert.ok(distance(side, 0.99 * side) > 20);
+		assert.ok(distance(0.99 * side, 0.5 * side) > 20);
+	}
+	const texts = (hasNew: boolean, hasGone: boolean) =>
+		changeLegend('red-blue', false, hasNew, hasGone).map(({ text }) => text);
+	assert.deepEqual(texts(true, false), ['new', 'twice as much', 'unchanged or noise', 'half']);
+	assert.deepEqual(texts(false, true), ['twice as much', 'unchanged or noise', 'half', 'gone']);
+});
 
 test('stacks begin with their process', () => {
 	assert.deepEqual(shown(WEB, {})[0], [

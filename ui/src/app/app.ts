@@ -266,7 +266,7 @@ export class App {
 	private showHeader() {
 		const { state, isDark, profile, drawn } = this;
 		const selection = this.maker.selectionOf(state);
-		const key = JSON.stringify([state.palette, isDark, profile.items.length]);
+		const key = JSON.stringify([state.palette, isDark, profile.items.length, state.side, state.tab === 'calls']);
 		if (selection !== drawn.selection || key !== drawn.header)
 			this.header.show(totalsOf(profile, selection), isDark, state);
 		drawn.selection = selection;

@@ -38,7 +38,9 @@ export class Header {
 			...(total < profile.total ? [card(percent(total, profile.total), 'of all')] : []),
 			card(percent(kernel, total), 'in the kernel'),
 			...(truncated > 0 ? [card(percent(truncated, total), 'with truncated stacks')] : []));
-		const entries = isDiff ? changeLegend(state.palette, isDark) : legendOf(profile.items, isDark);
+		const hasBoth = state.tab === 'calls';
+		const entries = isDiff ? changeLegend(state.palette, isDark, hasBoth || state.side === 'after',
+			hasBoth || state.side === 'before') : legendOf(profile.items, isDark);
 		this.legend.replaceChildren(...entries.map(({ text, color }) => {
 			const dot = el('i');
 			dot.style.background = color;

@@ -23,6 +23,7 @@ const ROOT: Rgb = [0xe5, 0xe7, 0xeb];
 const GREY: Rgb = [0xe9, 0xea, 0xed];
 const DARK_FACTOR = 0.78;
 const COLOR_EXPONENT = 0.7; // makes small changes visible
+const PARTIAL_MAX = 0.75; // the strongest colours are for what is new or gone
 const LEGEND_POSITION = 0.4;
 
 export type Palette = 'red-blue' | 'orange-blue';
@@ -72,7 +73,8 @@ export function changeColor(change: Change, palette: Palette, isDark: boolean): 
 	if (change.isNoise || change.relative === 0)
 		return css(GREY, isDark);
 	const [from, to] = change.relative > 0 ? CHANGES[palette].grew : CHANGES[palette].shrank;
-	return css(between(from, to, Math.abs(change.relative) ** COLOR_EXPONENT), isDark);
+	const size = Math.abs(change.relative);
+	return css(between(from, to, size ** COLOR_EXPONENT * (size < 1 ? PARTIAL_MAX : 1)), isDark);
 }
 
 export interface LegendEntry {
@@ -91,12 +93,14 @@ export function legendOf(items: Item[], isDark: boolean): LegendEntry[] {
 	return entries;
 }
 
-export function changeLegend(palette: Palette, isDark: boolean): LegendEntry[] {
+/** `hasNew`, `hasGone`: whether such boxes have a width. */
+export function changeLegend(palette: Palette, isDark: boolean, hasNew: boolean, hasGone: boolean): LegendEntry[] {
 	const entry = (text: string, relative: number) => ({
 		text,
 		color: changeColor({ relative, points: 0, isNoise: false }, palette, isDark),
 	});
 	return [
-		entry('new', 1), entry('grew', 0.3), entry('unchanged or noise', 0), entry('shrank', -0.3), entry('gone', -1),
+		...(hasNew ? [entry('new', 1)] : []), entry('twice as much', 0.5), entry('unchanged or noise', 0),
+		entry('half', -0.5), ...(hasGone ? [entry('gone', -1)] : []),
 	];
 }
