@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { duration, scaleOf, stepOf, ticksOf } from '../src/model/record/axis.ts';
+import { duration, rangeText, scaleOf, stepOf, ticksOf } from '../src/model/record/axis.ts';
 import { isChosen, jump, markOf, peaksOf } from '../src/model/record/events.ts';
 import type { RecordEvent } from '../src/model/record/events.ts';
 import { NO_PLACE, placeOf, textOfPlace } from '../src/model/record/place.ts';
@@ -10,6 +10,8 @@ import { isOfHosts, termsOf, valueOf, withLabel } from '../src/model/record/sele
 import { cpuVitalsOf, meanOf, samplesOf, stepAt, vitalOf } from '../src/model/record/series.ts';
 import type { RawTimeline } from '../src/model/record/series.ts';
 import { NameColors } from '../src/model/record/shades.ts';
+import { evenOut } from '../src/model/record/slots.ts';
+import { warningsOf } from '../src/page/warnings.ts';
 
 const BOUNDS = { from: 1000, to: 2000 };
 
@@ -172,6 +174,46 @@ test('peaks are what is far above the usual', () => {
 	const timeline = { first: 0, step: 5, n: 60, unit: 'CPUs', series: [{ name: 'user', isRest: false, values }] };
 	assert.deepEqual(peaksOf(timeline).map(({ from, to }) => [from, to]), [[150, 155]]);
 	assert.deepEqual(peaksOf({ ...timeline, n: 0, series: [] }), []);
+});
+
+/* CPUs that are busy but for the slots of `idle`, as a sampler at `hz` sees them. */
+function slotsAt(hz: number, cpus: number, idle: (at: number, row: number) => boolean) {
+	const rows = Array.from({ length: 20 }, () => new Float64Array(50));
+	for (let at = 0; at < 50; at++)
+		for (let tick = 0; tick < hz; tick++) {
+			const row = Math.floor(((tick + 0.3) * 20) / hz);
+			if (!idle(at, row))
+				rows[row]![at]! += (cpus * 20) / hz;
+		}
+	return {
+		first: 0, step: 1, n: 50, unit: 'CPUs',
+		series: rows.map((values, i) => ({ name: String(50 * i), isRest: false, values })),
+	};
+}
+
+test('a slot that lacks a sample because of the rate is no structure, and an idle one is', () => {
+	for (const [hz, cpus] of [[99, 1], [99, 4], [19, 2], [49, 3], [100, 1]] as const) {
+		const timeline = slotsAt(hz, cpus, (at, row) => at === 25 && row > 4 && row < 9);
+		evenOut(timeline, 1e9 / hz);
+		const all = timeline.series.map(({ values }) => values);
+		const busy = all.flatMap((values, row) => [...values.filter((_, at) => at !== 25 || row <= 4 || row >= 9)]);
+		assert.ok(Math.max(...busy) - Math.min(...busy) < 0.05 * cpus, `${hz} Hz: ${Math.min(...busy)}`);
+		for (let row = 5; row < 9; row++)
+			assert.equal(all[row]![25], 0, `${hz} Hz`);
+	}
+});
+
+test('each warning is shown once, and those of answers without those of the record', () => {
+	assert.deepEqual(warningsOf(['a is left out; it is damaged', 'a is left out; it is damaged'],
+		['a is left out; it is damaged; 5 samples are left out', '5 samples are left out', '']),
+	['a is left out; it is damaged', '5 samples are left out']);
+	assert.deepEqual(warningsOf([], ['']), []);
+});
+
+test('the day of a range is left out beside one of the same day', () => {
+	const range = { from: 86400 * 100 + 40000, to: 86400 * 100 + 40010 };
+	assert.equal(rangeText(range, { from: range.from + 20, to: range.to + 20 }).length, 'HH:MM:SS - HH:MM:SS'.length);
+	assert.ok(rangeText(range, { from: range.from - 86400 * 2, to: range.to }).startsWith('1970-'));
 });
 
 test('selectors are taken apart and changed without losing a term', () => {

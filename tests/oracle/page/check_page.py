@@ -343,7 +343,6 @@ def check_looks(page, url):
         assert page.evaluate(tops) == before, name
     page.open(url, dark=True)
     page.until("document.documentElement.dataset.theme", "dark")
-    page.until(f"(document.querySelector('.warning')?.innerText ?? '').includes({DAMAGED!r})")
     page.call("Emulation.setTimezoneOverride", timezoneId="Asia/Kolkata")
     fresh(page, url, AROUND)
     page.until("document.querySelector('.when').innerText.replace(/\\s+/g, ' ')",
@@ -351,6 +350,99 @@ def check_looks(page, url):
     page.call("Emulation.setTimezoneOverride", timezoneId="UTC")
     page.key("f")
     page.until(f"{HASH}.includes('follow=1')")
+
+
+def check_warnings(page, url):
+    """What the record lacks, and what an answer lacks, stands in a line at the end, which moves nothing."""
+    fresh(page, url)
+    page.until("!!document.querySelector('.viewer.ready')")
+    warnings = page.until("(() => { const all = [...document.querySelectorAll('.warnings p')].map((e) => e.innerText);"
+                          "return all.length && all; })()", None)
+    assert len(warnings) == 1 and DAMAGED in warnings[0], warnings
+    header = page.evaluate("fetch(performance.getEntriesByType('resource').find((e) => e.name.includes('/flame?')).name)"
+                           ".then((answer) => answer.headers.get('Flamelet-Warnings'))")
+    assert DAMAGED in header, header
+    # An answer that lacks something, as the server would say it
+    page.evaluate("(() => { const real = fetch; window.fetch = (url, ...more) => real(url, ...more).then((answer) => {"
+                  "return url.includes('/top?') ? new Response(answer.body, { headers: {"
+                  "'Flamelet-Warnings': '7 samples are left out' } }) : answer; }); })()")
+    tops = page.evaluate("[...document.querySelectorAll('#timeline, .tabs')].map((e) => e.offsetTop).join()")
+    page.key("2")
+    page.until("document.querySelector('.warnings button').innerText", "all 2 warnings")
+    page.click_on(".warnings button")
+    page.until("document.querySelector('.warnings').innerText.includes('7 samples are left out')")
+    assert page.evaluate("[...document.querySelectorAll('#timeline, .tabs')].map((e) => e.offsetTop).join()") == tops
+    page.key("1")
+    page.until("document.querySelectorAll('.warnings p').length", 1)
+
+
+FOCUS = ("((e) => e.dataset.facet || e.dataset.name || e.id || e.className || e.tagName)(document.activeElement)")
+
+
+def tab_to(page, wanted, most):
+    """Presses Tab until that has the focus; returns how often."""
+    for at in range(1, most + 1):
+        page.key("Tab")
+        if page.evaluate(FOCUS) == wanted:
+            return at
+    raise AssertionError(f"{wanted} is more than {most} stops away: {page.evaluate(FOCUS)}")
+
+
+def check_keyboard(page, url):
+    """A row of buttons is one stop of the Tab key, and so is the list of labels."""
+    fresh(page, url, labels="1", tab="both")
+    page.until("!!document.querySelector('.facets section')")
+    page.evaluate("document.querySelector('.brand').tabIndex = -1, document.querySelector('.brand').focus()")
+    tab_to(page, "timeline", 6)
+    tab_to(page, "tab-both", 3)
+    page.key("ArrowRight")
+    assert page.evaluate(FOCUS) == "tab-calls", page.evaluate(FOCUS)
+    for _ in range(3):
+        page.key("ArrowLeft")
+    page.key("Enter")
+    page.until(f"!{HASH}.includes('tab=')")
+    first = "document.querySelector('.facets [data-facet]').dataset.facet"
+    tab_to(page, page.evaluate(first), 4)
+    page.key("ArrowDown")
+    assert page.evaluate(FOCUS).startswith("include "), page.evaluate(FOCUS)
+    page.key("ArrowRight")
+    page.key("Enter")
+    page.until(f"{HASH}.includes('not')")
+    assert page.evaluate(FOCUS).startswith("exclude "), page.evaluate(FOCUS)
+    page.key("ArrowUp")
+    assert page.evaluate(FOCUS) == page.evaluate(first)
+    fresh(page, url, view="events")
+    page.until("document.querySelectorAll('.events tbody tr').length > 1")
+    page.evaluate("document.querySelector('[data-name=view-events]').focus()")
+    page.key("Tab")
+    page.key("ArrowDown")
+    page.key("Enter")
+    until_selected(page, BURST, BURST + 1)
+
+
+def check_first_view(page, url):
+    """A record with pods begins with these."""
+    page.open(url)
+    page.until(f"{SERIES}.map(([name]) => name).join()", "web-1,db-1,[no pod]")
+    page.click_on("[data-name=lines-vital]")
+    page.until(f"{HASH}.includes('lines=vital')")
+    page.until(f"{SERIES}.map(([name]) => name).join()", "user,system")
+
+
+def check_width(page, url):
+    """On a narrow screen, too, the rows of controls are single ones, and the ranges can be read."""
+    fresh(page, url, AROUND, **{"from": PEAK, "to": PEAK + 1, "base_from": PEAK - 10, "base_to": PEAK})
+    page.call("Emulation.setDeviceMetricsOverride", width=1280, height=720, deviceScaleFactor=1, mobile=False)
+    page.until("!!document.querySelector('.compares')")
+    heights = page.evaluate("['.top .line', '.controls', '.toolbar'].map((s) => document.querySelector(s).offsetHeight)")
+    assert max(heights) < 50, heights
+    assert page.evaluate("(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)"
+                         "(document.querySelector('.chip.base span'))")
+    assert page.evaluate("document.querySelector('[data-name=q]').clientWidth") > 180
+    legend = "document.querySelector('.legend').innerText"
+    assert "gone" not in page.evaluate(legend) and "new" in page.evaluate(legend)
+    page.click_on("[data-name=width]")
+    page.until(f"{legend}.includes('gone') && !{legend}.includes('new')")
 
 
 def wait_for(downloads, extension):
@@ -415,7 +507,8 @@ def main(flamelet, make_record, work_dir):
         for check, *arguments in (
                 (check_drag,), (check_drag_of_text,), (check_events,), (check_events_of_selector,),
                 (check_whole_record,), (check_maps,), (check_colors,), (check_compare,), (check_views,),
-                (check_selectors,), (check_nothing,), (check_looks,), (check_downloads, flamelet, stores, downloads)):
+                (check_selectors,), (check_nothing,), (check_keyboard,), (check_first_view,), (check_width,),
+                (check_warnings,), (check_looks,), (check_downloads, flamelet, stores, downloads)):
             began = time.monotonic()
             check(page, url, *arguments)
             assert not page.faults(), (check.__name__, page.faults())

@@ -6,6 +6,7 @@ import { percent } from '../model/format.ts';
 import type { Profile } from '../model/profile.ts';
 import type { LabelChoice } from '../model/selection.ts';
 import type { State } from '../model/state.ts';
+import { rove } from './rove.ts';
 
 const FEW = 8;
 const MANY = 200;
@@ -38,7 +39,9 @@ export class FacetsPanel {
 	private readonly filters = new Map<string, string>();
 	private drawn: { facets: Facet[]; state: State } | null = null;
 
-	constructor(private readonly profile: Profile, private readonly events: FacetEvents) {}
+	constructor(private readonly profile: Profile, private readonly events: FacetEvents) {
+		rove(this.element, 'h2, li, .more');
+	}
 
 	show(facets: Facet[], state: State) {
 		this.drawn = { facets, state };

@@ -3,6 +3,7 @@
 import { button, el, selectOf, setPressed } from '../dom.ts';
 import type { Kernel, Profile } from '../model/profile.ts';
 import type { State, Tab } from '../model/state.ts';
+import { rove } from './rove.ts';
 
 /* The words of pictures (profile/flamegraph.js). */
 const WIDTH_AFTER = 'Width: after';
@@ -61,6 +62,7 @@ export class Toolbar {
 				button('PNG', 'Save the graph as a picture (s)', () => events.png(), 'png'),
 				button('\u25d0', 'Light, dark, or as the system (d)', () => events.theme(), 'theme'),
 				button('?', 'Keys (?)', () => events.help(), 'help')));
+		rove(this.element);
 	}
 
 	private viewButtons(profile: Profile): HTMLElement[] {

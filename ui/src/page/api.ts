@@ -27,7 +27,7 @@ export function isAborted(error: unknown): boolean {
 export class Api {
 	/** What the answers lack has changed. */
 	onWarnings: () => void = () => undefined;
-	/** What the newest answer of each kind lacks: sentences. */
+	/** What the newest answer of each path lacks: sentences, joined by "; ". */
 	readonly warnings = new Map<string, string>();
 
 	constructor(private readonly base: string) {}
@@ -50,11 +50,11 @@ export class Api {
 				throw error;
 			throw new ApiError('flamelet ui does not answer: it may have ended', false);
 		}
+		this.note(path, answer.headers.get('Flamelet-Warnings') ?? '');
 		if (!answer.ok) {
 			const refusal = await answer.json().catch(() => ({})) as Refusal;
 			throw new ApiError(refusal.error ?? `the server answers ${answer.status}`, refusal.empty === true);
 		}
-		this.note(path, answer.headers.get('Flamelet-Warnings') ?? '');
 		return await answer.json() as T;
 	}
 

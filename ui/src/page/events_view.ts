@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* All events of the record, or the peaks of its timeline. A click selects one. */
+import { rove } from '../app/rove.ts';
 import { button, el } from '../dom.ts';
 import { clock, day, duration } from '../model/record/axis.ts';
 import { isChosen } from '../model/record/events.ts';
@@ -28,6 +29,7 @@ export class EventsView {
 				'A click selects one; r compares it with the time before it.' }),
 			el('div', { class: 'list' }, this.none, this.left, el('table', { class: 'events' },
 				el('thead', {}, el('tr', {}, ...head)), this.body)));
+		rove(this.body, 'tr');
 	}
 
 	/** Events that the selector leaves out are grey, below the others. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the colours of a timeline mean, with the values under the pointer or of the selection. */
+import { rove } from '../app/rove.ts';
 import { el } from '../dom.ts';
 import { clock } from '../model/record/axis.ts';
 import type { Range } from '../model/record/range.ts';
@@ -19,7 +20,9 @@ export interface LegendEvents {
 export class Legend {
 	readonly element = el('div', { class: 'series', attributes: { 'aria-label': 'Values of the timeline' } });
 
-	constructor(private readonly events: LegendEvents) {}
+	constructor(private readonly events: LegendEvents) {
+		rove(this.element, '.row');
+	}
 
 	show(chart: Chart, lines: string, selection: Range, hover: Hover | null) {
 		if (chart.kind === 'heat')
@@ -33,6 +36,7 @@ export class Legend {
 		const at = hover ? stepAt(timeline, hover.time) : -1;
 		const valueOf = (one: Timeline, values: Float64Array) =>
 			amountOf(at >= 0 ? values[at] ?? NaN : meanOf(one, values, selection), '');
+		const ofLine = (one: Timeline) => one.n > 0 ? valueOf(one, sumOf(one)) : amountOf(0, '');
 		const isLabel = /^\w+$/.test(lines) && lines !== 'vital';
 		const rows = timeline.series.map((series, i) => this.row(
 			series.name || (series.isRest ? 'other' : `[no ${lines}]`), colors[i]!,
@@ -40,8 +44,7 @@ export class Legend {
 		const head = hover && at >= 0 ? clock(hover.time) : 'mean of the selection';
 		this.element.replaceChildren(
 			el('div', { class: 'head' }, el('span', { text: head }), el('span', { text: timeline.unit })),
-			...(line ? [this.row('selected', '', line.n > 0 ? valueOf(line, sumOf(line)) : amountOf(0, ''), false)] : []),
-			...rows);
+			...(line ? [this.row('selected', '', ofLine(line), false)] : []), ...rows);
 	}
 
 	private row(name: string, color: string, value: string, isChoice: boolean): HTMLElement {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A panel below the timeline that lists what the server says of the selection. */
+import { rove } from '../app/rove.ts';
 import { el } from '../dom.ts';
 import { Latest } from './api.ts';
 import type { Api, Parameters } from './api.ts';
@@ -21,6 +22,7 @@ export class ListPanel<T> {
 		this.element = el('section', { class: 'panel lists', attributes: { 'aria-label': name } },
 			el('p', { class: 'hint', text: explanation }), this.body);
 		this.overlay = new Overlay(this.element);
+		rove(this.body, 'tr, article');
 	}
 
 	get isWaiting(): boolean {

@@ -9,7 +9,7 @@ import { el } from '../dom.ts';
 import { isChosen, jump, markOf, peaksOf } from '../model/record/events.ts';
 import type { Jump, Mark, RecordEvent } from '../model/record/events.ts';
 import { PLACE_NAMES, placeOf, textOfPlace } from '../model/record/place.ts';
-import type { Place } from '../model/record/place.ts';
+import type { Place, View } from '../model/record/place.ts';
 import { before, isSame, lengthOf, newest, stepped, wider, windowAround, within } from '../model/record/range.ts';
 import type { Range } from '../model/record/range.ts';
 import { withLabel } from '../model/record/selector.ts';
@@ -28,8 +28,10 @@ import { PAGE_KEYS, PageKeys } from './page_keys.ts';
 import { flameQuery, samplesQuery } from './query.ts';
 import type { Info } from './query.ts';
 import { nextTheme, showTheme } from './theme.ts';
+import { firstLines } from './timeline_data.ts';
 import { TimelinePanel } from './timeline_panel.ts';
 import { TopBar } from './top_bar.ts';
+import { Warnings, warningsOf } from './warnings.ts';
 
 const FIRST_S = 300; // that are selected at first
 const FOLLOW_MS = 2000;
@@ -37,6 +39,7 @@ const LEFT_MAX = 50;
 const APPS = 10;
 const NOTICE_MS = 4000;
 const HINT = 'Boxes are functions, as wide as their CPU time. A click zooms, a right click narrows.';
+const PATHS: Record<View, string> = { flame: 'flame', apps: 'top', findings: 'findings', events: 'events' };
 const NO_BASE = { base: null, baseQ: '', baseHost: '' };
 
 export class Page {
@@ -52,9 +55,12 @@ export class Page {
 	private readonly menu = new Menu(new AbortController().signal);
 	private readonly keys = new Help(PAGE_KEYS);
 	private readonly notice = el('div', { class: 'notice', hidden: true, attributes: { role: 'status' } });
+	private readonly warnings = new Warnings();
 	private readonly latest = new Latest();
 	private info: Info | null = null;
 	private events: RecordEvent[] = [];
+	private ofRecord: string[] = [];
+	private firstLines = '';
 	private marks: Mark[] = [];
 	private peaks: Mark[] = [];
 	private isPeaks = false;
@@ -107,6 +113,7 @@ export class Page {
 		this.root.replaceChildren(status);
 		try {
 			await this.refresh();
+			this.firstLines = await firstLines(this.api, this.bounds, new AbortController().signal);
 		} catch (error) {
 			status.textContent = error instanceof ApiError ? `${error.message}.` : String(error);
 			if (!(error instanceof ApiError))
@@ -115,7 +122,7 @@ export class Page {
 		}
 		this.root.replaceChildren(this.bar.element, this.timeline.element, this.bar.views,
 			el('div', { class: 'views-of-record' }, this.flame.element, this.apps.element, this.findings.element,
-				this.eventsView.element),
+				this.eventsView.element), this.warnings.element,
 			this.notice, this.menu.element, this.keys.element);
 		this.root.classList.add('record');
 		this.link.onChange = () => this.onFragment();
@@ -129,15 +136,18 @@ export class Page {
 	private async refresh() {
 		const signal = this.latest.next();
 		const info = await this.api.get<Info>('info', {}, signal);
-		const { events } = await this.api.get<{ events: RecordEvent[] }>('events',
+		const { events, warnings } = await this.api.get<{ events: RecordEvent[]; warnings: string[] }>('events',
 			{ from: info.first, to: info.end }, signal);
 		this.info = info;
 		this.events = events;
+		this.ofRecord = [...info.warnings, ...warnings];
 		this.warn();
 	}
 
+	/* Of the record, the timeline and the view that is shown. */
 	private warn() {
-		this.bar.warn([...new Set([...(this.info?.warnings ?? []), ...this.api.warnings.values()])].filter(Boolean));
+		const shown = ['timeline', PATHS[this.place.view]].map((path) => this.api.warnings.get(path) ?? '');
+		this.warnings.show(warningsOf(this.ofRecord, shown));
 	}
 
 	/* -- where we are -- */
@@ -191,9 +201,13 @@ export class Page {
 			return;
 		this.findMarks();
 		this.bar.show(place, this.info, range, this.eventsText());
-		this.timeline.show({ place, bounds, window, selection: range, marks: this.marks });
+		const lines = place.lines || this.firstLines;
+		this.timeline.show({
+			place: { ...place, lines }, bounds, window, selection: range, marks: this.marks,
+		});
 		this.root.dataset.view = place.view;
 		this.root.classList.toggle('follows', place.follows);
+		this.warn();
 		if (place.view === 'flame')
 			this.flame.show(flameQuery(place, range), isForeign);
 		else if (place.view === 'apps')

@@ -8,6 +8,7 @@ import { isOfHosts, withLabel } from '../model/record/selector.ts';
 import { cpuVitalsOf, NO_TIMELINE, samplesOf, vitalOf } from '../model/record/series.ts';
 import type { RawTimeline, Timeline } from '../model/record/series.ts';
 import { NameColors, vitalColors } from '../model/record/shades.ts';
+import { evenOut, SLOTS } from '../model/record/slots.ts';
 import type { Chart, Track } from '../widget/chart_painter.ts';
 import { ApiError } from './api.ts';
 import type { Api, Parameters } from './api.ts';
@@ -16,7 +17,6 @@ import { selectorOf } from './query.ts';
 const SPARE = 0.5; // of the window's length, on each side
 const PX_PER_STEP = 2;
 const MAX_LINES = 8;
-const SLOTS = 20;
 /** Pods by the CPU time that their limits took from them. */
 export const THROTTLED = 'pod, throttled';
 
@@ -83,12 +83,13 @@ function tracksOf(raw: RawTimeline): Track[] {
 	return tracks;
 }
 
-function heatOf(timeline: Timeline, lines: string): Chart {
+function heatOf(timeline: Timeline, lines: string, periodNs: number): Chart {
 	if (lines === 'cpu')
 		return { kind: 'heat', timeline, max: 1, rows: ['CPU 0', String(Math.max(timeline.series.length - 1, 0))] };
 	/* A slot is a twentieth of each second. */
 	for (const { values } of timeline.series)
 		values.forEach((value, at) => (values[at] = value * SLOTS));
+	evenOut(timeline, periodNs);
 	const max = timeline.series.reduce((most, { values }) =>
 		values.reduce((one, value) => (value > one ? value : one), most), 0);
 	return { kind: 'heat', timeline, max: max || 1, rows: ['0 ms', '950'] };
@@ -118,6 +119,13 @@ async function rawOf(api: Api, query: Parameters, signal: AbortSignal): Promise<
 	}
 }
 
+/** What a timeline shows at first: pods, or processes where there are none. */
+export async function firstLines(api: Api, bounds: Range, signal: AbortSignal): Promise<string> {
+	const query = { from: bounds.from, to: bounds.to, step: lengthOf(bounds), by: 'pod', max: 1 };
+	const raw = await rawOf(api, query, signal);
+	return raw?.lines.some(({ name, is_rest }) => name !== '' && !is_rest) ? 'pod' : 'comm';
+}
+
 export async function fetchTimeline(
 	api: Api, place: Place, cover: Range, step: number, key: string, signal: AbortSignal,
 ): Promise<TimelineData> {
@@ -140,7 +148,7 @@ export async function fetchTimeline(
 	return {
 		key, covers: cover, step, lines,
 		tracks: vitals ? tracksOf(vitals) : [],
-		chart: isMap ? heatOf(samples, lines)
+		chart: isMap ? heatOf(samples, lines, chart?.period_ns ?? 0)
 			: areasOf(isNode ? (vitals ? cpuVitalsOf(vitals) : NO_TIMELINE) : samples, lines, chosen ? samples : null),
 	};
 }

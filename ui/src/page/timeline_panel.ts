@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The timeline with its controls: what it shows, how to move in it, and what is marked. */
 import { HoverCard } from '../app/hover_card.ts';
+import { rove } from '../app/rove.ts';
 import { button, el, selectOf, setPressed } from '../dom.ts';
 import { clock, duration } from '../model/record/axis.ts';
 import type { Jump, Mark } from '../model/record/events.ts';
@@ -87,7 +88,7 @@ export class TimelinePanel {
 			button(text, title, () => events.change({ lines }), `lines-${lines}`));
 		const labels = LABELS.map((one): [string, string] => [one, one]);
 		this.more = selectOf('By another label', [['', 'by\u2026'], ...labels], (lines) =>
-			events.change({ lines: lines || 'vital' }));
+			events.change({ lines }));
 		this.more.dataset.name = 'lines';
 		this.follow = button('Follow', 'Follow the newest second (f)', () => this.toggle('follows'), 'follow');
 		this.tracks = button('Tracks', 'Memory, run queue and pressure', () => this.toggle('hasTracks'), 'tracks');
@@ -108,11 +109,13 @@ export class TimelinePanel {
 	private bar(): HTMLElement {
 		const { events } = this;
 		const set = (...children: HTMLElement[]) => el('span', { class: 'set' }, ...children);
-		return el('div', { class: 'controls', attributes: { role: 'toolbar', 'aria-label': 'Time' } },
+		const bar = el('div', { class: 'controls', attributes: { role: 'toolbar', 'aria-label': 'Time' } },
 			set(...this.charts), this.more, this.tracks, el('span', { class: 'fill' }),
 			set(button('\u2190', 'The time before ([)', () => events.step(-1), 'step-back'),
 				button('\u2192', 'The time after (])', () => events.step(1), 'step-on')),
 			set(...this.jumps), set(...this.quick), this.follow);
+		rove(bar);
+		return bar;
 	}
 
 	private toggle(name: 'follows' | 'hasTracks') {
@@ -139,6 +142,7 @@ export class TimelinePanel {
 	private showQuick({ selection, bounds }: TimelineContext) {
 		this.quick.forEach((element, i) => {
 			const seconds = QUICK[i]?.[0] ?? lengthOf(bounds);
+			element.hidden = seconds > lengthOf(bounds);
 			setPressed(element, selection.to === bounds.to && lengthOf(selection) === seconds);
 		});
 	}

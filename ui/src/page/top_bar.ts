@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The first row of the page: which samples, of which time, compared with what. */
+import { rove } from '../app/rove.ts';
 import { button, el, selectOf, setPressed } from '../dom.ts';
 import { duration, rangeText, zoneOf } from '../model/record/axis.ts';
 import type { Place } from '../model/record/place.ts';
@@ -38,7 +39,6 @@ export class TopBar {
 	private readonly length = el('span', { class: 'dim' });
 	private readonly base = el('span', { class: 'chip base', hidden: true });
 	private readonly tabs: HTMLButtonElement[];
-	private readonly warning = el('span', { class: 'chip warning', hidden: true, attributes: { role: 'status' } });
 	private hosts = '';
 	private chosen = '';
 
@@ -72,7 +72,7 @@ export class TopBar {
 			el('div', { class: 'line', attributes: { role: 'toolbar', 'aria-label': 'Samples' } },
 				el('strong', { class: 'brand', text: 'Flamelet' }), this.host, this.type, this.q,
 				el('span', { class: 'when', attributes: { role: 'status' } }, this.range, ' ', this.length),
-				this.base, this.warning,
+				this.base,
 				el('span', { class: 'set' },
 					below(button('Compare', 'Compare with another time, host or selection (r: with the time before)',
 						nothing, 'compare'), (x, y) => events.compareMenu(x, y)),
@@ -81,6 +81,8 @@ export class TopBar {
 					button('\u25d0', 'Light, dark, or as the system (d)', () => events.theme(), 'page-theme'),
 					button('?', 'Keys (?)', () => events.help(), 'page-help'))));
 		this.views = el('div', { class: 'tabs', attributes: { role: 'toolbar', 'aria-label': 'Views' } }, ...this.tabs);
+		rove(this.element);
+		rove(this.views);
 	}
 
 	/* A text that is no selector stays, so that it can be corrected. */
@@ -106,7 +108,7 @@ export class TopBar {
 			this.reset(place.q);
 		this.range.textContent = rangeText(selection);
 		this.length.textContent = `${duration(lengthOf(selection))} \u00b7 ${zoneOf(selection.from)}`;
-		this.showBase(place);
+		this.showBase(place, selection);
 		for (const element of this.tabs)
 			setPressed(element, element.dataset.name === `view-${place.view}`);
 		this.tabs.at(-1)!.textContent = events ? `Events (${events})` : 'Events';
@@ -127,20 +129,12 @@ export class TopBar {
 		this.type.value = place.type || (info.types[0] ?? '');
 	}
 
-	private showBase({ base, baseQ, baseHost }: Place) {
+	private showBase({ base, baseQ, baseHost }: Place, selection: Range) {
 		const more = [baseHost, baseQ].filter(Boolean).join(' ');
-		const text = base ? `compared with ${rangeText(base)}${more && `, ${more}`}` : '';
+		const text = base ? `compared with ${rangeText(base, selection)}${more && `, ${more}`}` : '';
+		const title = base ? `Compared with ${rangeText(base)}${more && `, ${more}`}` : '';
 		this.base.hidden = !base;
-		this.base.replaceChildren(el('span', { text, title: text }), button('\u00d7', 'Compare no more',
+		this.base.replaceChildren(el('span', { text, title }), button('\u00d7', 'Compare no more',
 			() => this.events.change({ base: null, baseQ: '', baseHost: '' }), 'no-base'));
-	}
-
-	/** What the record lacks. */
-	warn(warnings: readonly string[]) {
-		const [first, ...more] = warnings;
-		this.warning.hidden = !first;
-		this.warning.replaceChildren(el('span', { text: (more.length > 0 ? `${more.length + 1} warnings: ` : '') +
-			(first ?? '') }));
-		this.warning.title = warnings.join('\n');
 	}
 }

@@ -54,9 +54,11 @@ export function duration(seconds: number): string {
 	return parts.join(' ') || '0 s';
 }
 
-export function rangeText({ from, to }: Range): string {
+/** `beside`: a range whose day is known to the reader. */
+export function rangeText({ from, to }: Range, beside: Range | null = null): string {
 	const isOneDay = day(from) === day(to - 1);
-	return `${day(from)} ${clock(from)} \u2013 ${isOneDay ? '' : `${day(to)} `}${clock(to)}`;
+	const isKnown = isOneDay && beside !== null && day(from) === day(beside.from) && day(from) === day(beside.to - 1);
+	return `${isKnown ? '' : `${day(from)} `}${clock(from)} \u2013 ${isOneDay ? '' : `${day(to)} `}${clock(to)}`;
 }
 
 export interface Tick {

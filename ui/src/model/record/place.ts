@@ -5,7 +5,7 @@ import { whole } from './range.ts';
 import type { Range } from './range.ts';
 
 export type View = 'flame' | 'apps' | 'findings' | 'events';
-/** What the timeline shows: the kernel's counters, a map, or a label. */
+/** What the timeline shows: the kernel's counters, a map, or a label; '': what is best for the record. */
 export type Lines = string;
 
 export interface Place {
@@ -29,7 +29,7 @@ export interface Place {
 export const VIEWS: readonly View[] = ['flame', 'apps', 'findings', 'events'];
 export const NO_PLACE: Place = {
 	range: null, window: null, host: '', q: '', type: '', base: null, baseQ: '', baseHost: '',
-	view: 'flame', lines: 'vital', follows: false, hasTracks: true,
+	view: 'flame', lines: '', follows: false, hasTracks: true,
 };
 
 export const PLACE_NAMES: ReadonlySet<string> = new Set([
@@ -61,7 +61,7 @@ export function placeOf(fragment: string): Place {
 		baseQ: text('base_q'),
 		baseHost: text('base_host'),
 		view: VIEWS.find((view) => view === get('view')) ?? 'flame',
-		lines: text('lines') || 'vital',
+		lines: text('lines'),
 		follows: get('follow') === '1',
 		hasTracks: get('tracks') !== '0',
 	};
@@ -84,7 +84,7 @@ export function textOfPlace(place: Place): string {
 	put('base_q', place.baseQ);
 	put('base_host', place.baseHost);
 	put('view', place.view, 'flame');
-	put('lines', place.lines, 'vital');
+	put('lines', place.lines);
 	put('follow', place.follows ? '1' : '');
 	put('tracks', place.hasTracks ? '' : '0');
 	return out.toString();
