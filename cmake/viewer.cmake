@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# flamelet_viewer(directory): makes viewer.js, viewer.css and viewer_hashes.h from ui/, and sets the variable to their
-# directory. esbuild is Debian's; nothing is downloaded. Without the viewer the first two are empty, and pages of HTML are
-# plain ones.
+# flamelet_viewer(directory): makes viewer.js, viewer.css, record.js, record.css and viewer_hashes.h from ui/, and sets the
+# variable to their directory. The page of a record has the viewer in it. esbuild is Debian's; nothing is downloaded.
+# Without the viewer the scripts and style sheets are empty, and pages of HTML are plain ones.
 option(FLAMELET_UI "Build the viewer into pages of HTML" ON)
 find_program(ESBUILD esbuild)
 
@@ -15,13 +15,15 @@ function(flamelet_viewer variable)
 		set(ui ${CMAKE_SOURCE_DIR}/ui/src)
 		file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${ui}/*.ts ${ui}/*.css)
 		set(options --bundle --minify --log-level=warning --target=chrome100,firefox113,safari16.4)
-		add_custom_command(OUTPUT ${built}/viewer.js ${built}/viewer.css
+		add_custom_command(OUTPUT ${built}/viewer.js ${built}/viewer.css ${built}/record.js ${built}/record.css
 			COMMAND ${ESBUILD} ${ui}/main.ts ${options} --format=iife --outfile=${built}/viewer.js
 			COMMAND ${ESBUILD} ${ui}/style.css ${options} --outfile=${built}/viewer.css
+			COMMAND ${ESBUILD} ${ui}/record.ts ${options} --format=iife --outfile=${built}/record.js
+			COMMAND ${ESBUILD} ${ui}/record.css ${options} --outfile=${built}/record.css
 			DEPENDS ${sources} COMMENT "Viewer" VERBATIM)
 	else()
 		set(built ${CMAKE_CURRENT_BINARY_DIR}/no-viewer)
-		foreach(file viewer.js viewer.css)
+		foreach(file viewer.js viewer.css record.js record.css)
 			if(NOT EXISTS ${built}/${file})
 				file(WRITE ${built}/${file} "")
 			endif()

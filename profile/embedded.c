@@ -21,6 +21,8 @@ EMBED("flamegraph_diff_js", EMBED_DIR "/flamegraph_diff.js");
 EMBED("flamegraph_js", EMBED_DIR "/flamegraph.js");
 EMBED("page_css", EMBED_DIR "/page.css");
 EMBED("page_js", EMBED_DIR "/page.js");
+EMBED("record_css", VIEWER_DIR "/record.css");
+EMBED("record_js", VIEWER_DIR "/record.js");
 EMBED("viewer_css", VIEWER_DIR "/viewer.css");
 EMBED("viewer_js", VIEWER_DIR "/viewer.js");
 

@@ -10,6 +10,8 @@ extern const char embedded_page_css[], embedded_page_css_end[];
 extern const char embedded_page_js[], embedded_page_js_end[];
 
 /* Empty if the program was built without the viewer. */
+extern const char embedded_record_css[], embedded_record_css_end[];
+extern const char embedded_record_js[], embedded_record_js_end[];
 extern const char embedded_viewer_css[], embedded_viewer_css_end[];
 extern const char embedded_viewer_js[], embedded_viewer_js_end[];
 

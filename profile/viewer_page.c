@@ -110,10 +110,10 @@ void viewer_page_append_live(const char *api, struct strbuf *out)
 
 void viewer_page_append_script(struct strbuf *out)
 {
-	put_file(out, embedded_viewer_js, embedded_viewer_js_end);
+	put_file(out, embedded_record_js, embedded_record_js_end);
 }
 
 void viewer_page_append_style(struct strbuf *out)
 {
-	put_file(out, embedded_viewer_css, embedded_viewer_css_end);
+	put_file(out, embedded_record_css, embedded_record_css_end);
 }

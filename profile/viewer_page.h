@@ -19,9 +19,9 @@ bool viewer_page_is_built(void);
 /* Errors: -EOPNOTSUPP it was built without the viewer, -ENOSPC, -ENOMEM, kept in `out` as well. */
 int viewer_page_encode(const struct viewer_content *content, struct strbuf *out) must_check;
 
-/* The page of `flamelet ui`: the same viewer in three files, of which the other two are its script
- * "viewer.js" and its style sheet "viewer.css". The page gets its data from the address `api`,
- * relative to its own. Failures are kept in `out`. */
+/* The page of `flamelet ui`: the same viewer and what is around it, in three files, of which the
+ * other two are its script "viewer.js" and its style sheet "viewer.css". The page gets its data
+ * from the address `api`, relative to its own. Failures are kept in `out`. */
 void viewer_page_append_live(const char *api, struct strbuf *out);
 void viewer_page_append_script(struct strbuf *out);
 void viewer_page_append_style(struct strbuf *out);

@@ -174,7 +174,7 @@ def check_nothing(page, url):
     """A selection without samples has no numbers of another one, and says what to do."""
     numbers = "document.querySelector('.viewer .totals').innerText.replace(/\\s+/g, ' ')"
     around = {"from": PEAK, "to": PEAK + 1}
-    fresh(page, url, AROUND, **around)
+    fresh(page, url, AROUND, lines="vital", **around)
     page.until(f"{numbers}.includes('165 samples')")
     page.click_on("[data-name=q]")
     page.type('{pod="none"}')

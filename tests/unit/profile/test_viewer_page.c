@@ -102,6 +102,24 @@ static void any_name_leaves_printable(void **state)
 	}
 }
 
+/* It is for `flamelet ui` only. */
+static void a_page_has_nothing_of_the_record_page(void **state)
+{
+	(void)state;
+	static const char *const words[] = { "flamelet-api", "Flamelet-Warnings", "#timeline" };
+	_cleanup_(strbuf_done) struct strbuf page = strbuf_with_max(PLENTY_BYTES);
+	_cleanup_(strbuf_done) struct strbuf live = strbuf_with_max(PLENTY_BYTES);
+
+	skip_without_viewer();
+	encode("f", &page);
+	viewer_page_append_script(&live);
+	viewer_page_append_style(&live);
+	for (size_t i = 0; i < array_len(words); i++) {
+		assert_int_equal(count(strbuf_str(&page), words[i]), 0);
+		assert_int_not_equal(count(strbuf_str(&live), words[i]), 0);
+	}
+}
+
 static void the_buffer_bounds_it(void **state)
 {
 	(void)state;
@@ -120,6 +138,7 @@ int main(void)
 		cmocka_unit_test(the_data_stand_in_the_page),
 		cmocka_unit_test(no_name_becomes_markup),
 		cmocka_unit_test(any_name_leaves_printable),
+		cmocka_unit_test(a_page_has_nothing_of_the_record_page),
 		cmocka_unit_test(the_buffer_bounds_it),
 	};
 
