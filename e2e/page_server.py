@@ -9,6 +9,7 @@ Exit status 0: all is right; 1: something is wrong, listed last."""
 
 import argparse
 import base64
+import contextlib
 import gzip
 import json
 import os
@@ -16,6 +17,7 @@ import re
 import shutil
 import signal
 import socket
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -208,6 +210,23 @@ def check_warnings(scene, page):
     return faults
 
 
+def test_damaged_block(scene):
+    """An answer without the samples of a damaged block says so, whatever is asked."""
+    store = os.path.join(scene.directory, "damaged")
+    shutil.copytree(scene.store, store)
+    path = next(os.path.join(store, name) for name in os.listdir(store) if name.endswith(".db"))
+    with contextlib.closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE block SET data = x'00' WHERE id = (SELECT max(id) FROM block)")
+    times, _ = scene.range(0, SECONDS)
+    faults = []
+    with Page(scene.binary, scene.directory, store) as page:
+        for what, parameters in (("flame", {}), ("top", {}), ("findings", {}), ("export", {"fmt": "folded"})):
+            status, headers, _ = page.api(what, **times, **parameters)
+            if status != 200 or "it is damaged" not in headers.get("Flamelet-Warnings", ""):
+                faults.append(f"{what} of a damaged block: {status} {headers}")
+    return faults
+
+
 def check_strangers(page):
     """Others are refused, whatever they ask for."""
     wrong = ("0" if page.token[0] != "0" else "1") + page.token[1:]
@@ -392,8 +411,8 @@ def test_refusals(scene):
 
 def check(options, directory):
     scene = Scene(options, directory)
-    return test_answers(scene) + test_growing_record(scene) + test_socket(scene) + test_privileges(scene) + \
-        test_confinement(scene) + test_refusals(scene)
+    return test_answers(scene) + test_damaged_block(scene) + test_growing_record(scene) + test_socket(scene) + \
+        test_privileges(scene) + test_confinement(scene) + test_refusals(scene)
 
 
 if __name__ == "__main__":
