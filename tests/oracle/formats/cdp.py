@@ -22,17 +22,12 @@ class Refused(AssertionError):
     """The browser's answer is an error."""
 
 
-class Page:
-    """One page of a browser that reaches no other host."""
+class Pipe:
+    """The connection to a browser, which all of its pages use."""
 
     def __init__(self, to_browser, from_browser):
         self.to_browser, self.from_browser = to_browser, from_browser
-        self.rest, self.last_id, self.session, self.events = b"", 0, None, []
-        self.permitted = ("file:", "about:", "blob:", "data:")
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.call(f"{domain}.enable")
+        self.rest, self.last_id, self.events = b"", 0, {}
 
     def receive(self, deadline):
         while b"\0" not in self.rest:
@@ -43,11 +38,12 @@ class Page:
         message, self.rest = self.rest.split(b"\0", 1)
         return json.loads(message)
 
-    def call(self, method, **params):
+    def call(self, session, method, params):
+        """Calls a method of a page, or of the browser. What pages report meanwhile is in `events`, by session."""
         self.last_id += 1
         message = {"id": self.last_id, "method": method, "params": params}
-        if self.session:
-            message["sessionId"] = self.session
+        if session:
+            message["sessionId"] = session
         data = json.dumps(message).encode() + b"\0"
         while data:
             data = data[os.write(self.to_browser, data):]
@@ -58,7 +54,30 @@ class Page:
                 if "error" in answer:
                     raise Refused(answer)
                 return answer["result"]
-            self.events.append(answer)
+            self.events.setdefault(answer.get("sessionId"), []).append(answer)
+
+
+class Page:
+    """One page of a browser that reaches no other host."""
+
+    def __init__(self, pipe):
+        self.pipe, self.permitted = pipe, ("file:", "about:", "blob:", "data:")
+        self.target = pipe.call(None, "Target.createTarget", {"url": "about:blank"})["targetId"]
+        attached = pipe.call(None, "Target.attachToTarget", {"targetId": self.target, "flatten": True})
+        self.session = attached["sessionId"]
+        self.events = pipe.events.setdefault(self.session, [])
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+
+    def call(self, method, **params):
+        return self.pipe.call(self.session, method, params)
+
+    @contextlib.contextmanager
+    def open_tab(self):
+        """Another page of the same browser, in front of this one, until the context ends."""
+        tab = Page(self.pipe)
+        yield tab
+        self.pipe.call(None, "Target.closeTarget", {"targetId": tab.target})
 
     def evaluate(self, expression):
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
@@ -151,7 +170,7 @@ class Page:
 def first_page(to_browser, from_browser):
     """A browser that does not start is not a fault of the page."""
     try:
-        return Page(to_browser, from_browser)
+        return Page(Pipe(to_browser, from_browser))
     except (AssertionError, OSError) as error:
         browser.skip(f"chromium does not start here: {error}")
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes a record of two hosts, whose every sample is known:
  *
- *	make_record DIR		into DIR/node-1 and DIR/node-2
+ *	make_record DIR			into DIR/node-1 and DIR/node-2
+ *	make_record --live DIR		node-1 only, into DIR: standard input has lines "FIRST NUMBER"
  *
  * For eight minutes, node-1 has three programs that do the same in each second; node-2 has one of
- * them. In one second of node-1, a pod runs a function that it never runs otherwise. */
+ * them. In one second of node-1, a pod runs a function that it never runs otherwise. A live record
+ * has the seconds that it was told to write so far, in which the programs do the same. */
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -177,11 +179,9 @@ static int write_second(struct recorder *recorder, uint64_t second, bool is_firs
 	return 0;
 }
 
-static int write_host(const char *parent, const char *host, bool is_first)
+static int open_recorder(const char *dir, const char *host, struct recorder **ret_recorder)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(PATH_BYTES);
-	_cleanup_(recorder_closep) struct recorder *recorder = NULL;
-	char dir[PATH_BYTES];
 	const struct recorder_opts opts = {
 		.dir = dir,
 		.host = host,
@@ -189,25 +189,63 @@ static int write_host(const char *parent, const char *host, bool is_first)
 		.max_age_s = UINT64_C(1) << 40, /* the record is of a fixed time */
 	};
 
-	if (snprintf(dir, sizeof(dir), "%s/%s", parent, host) >= (int)sizeof(dir))
-		return -ENAMETOOLONG;
-	int r = recorder_new(&opts, &message, &recorder);
+	int r = recorder_new(&opts, &message, ret_recorder);
 	if (r < 0)
 		fprintf(stderr, "%s: %s\n", dir, strbuf_str(&message));
-	for (uint64_t i = 0; i < NR_SECONDS && r == 0; i++)
-		r = write_second(recorder, START + i, is_first);
 	return r;
+}
+
+static int write_seconds(struct recorder *recorder, uint64_t first_s, uint64_t nr, bool is_first)
+{
+	int r = 0;
+
+	for (uint64_t i = 0; i < nr && r == 0; i++)
+		r = write_second(recorder, first_s + i, is_first);
+	return r;
+}
+
+static int write_host(const char *parent, const char *host, bool is_first)
+{
+	_cleanup_(recorder_closep) struct recorder *recorder = NULL;
+	char dir[PATH_BYTES];
+
+	if (snprintf(dir, sizeof(dir), "%s/%s", parent, host) >= (int)sizeof(dir))
+		return -ENAMETOOLONG;
+	int r = open_recorder(dir, host, &recorder);
+	return r < 0 ? r : write_seconds(recorder, START, NR_SECONDS, is_first);
+}
+
+/* Each line is answered when its seconds are written. */
+static int write_live(const char *dir)
+{
+	_cleanup_(recorder_closep) struct recorder *recorder = NULL;
+	uint64_t first_s, nr;
+
+	int r = open_recorder(dir, "node-1", &recorder);
+	while (r == 0 && scanf("%" SCNu64 " %" SCNu64, &first_s, &nr) == 2) {
+		r = write_seconds(recorder, first_s, nr, true);
+		puts("written");
+		fflush(stdout);
+	}
+	return r;
+}
+
+static int write_hosts(const char *dir)
+{
+	int r = write_host(dir, "node-1", true);
+
+	return r < 0 ? r : write_host(dir, "node-2", false);
 }
 
 int main(int argc, char **argv)
 {
-	if (argc != 2) {
-		fputs("usage: make_record DIR\n", stderr);
+	bool is_live = argc == 3 && strcmp(argv[1], "--live") == 0;
+
+	if (argc != 2 && !is_live) {
+		fputs("usage: make_record [--live] DIR\n", stderr);
 		return 2;
 	}
-	int r = write_host(argv[1], "node-1", true);
-	if (r == 0)
-		r = write_host(argv[1], "node-2", false);
+	int r = is_live ? write_live(argv[2]) : write_hosts(argv[1]);
 	if (r < 0)
 		fprintf(stderr, "make_record: %s\n", strerror(-r));
 	return r < 0 ? 1 : 0;
