@@ -17,10 +17,9 @@ sys.path.insert(1, HERE)
 
 # pylint: disable=wrong-import-position
 import host
-from record_scene import BURST, END_SECONDS, LOAD, Scene
+from record_scene import BURST, BURST_FUNCTION, END_SECONDS, LOAD, Scene
 
 BEFORE_SECONDS = 10
-BURST_FUNCTION = "burn_for_a_moment"
 # What else runs on this machine is no part of the test.
 SELECTION = ("-s", f'{{comm=~"{LOAD}|{BURST}"}}')
 LOAD_FUNCTION = "work_all_the_time"
@@ -121,7 +120,7 @@ def check_outputs(scene, store, begin, end):
         faults.append("the folded text lacks a group")
     printed = scene.flamelet("diff", *words, "--store", store, *SELECTION, "--format", "csv", "--group", "comm")
     faults += [] if printed == host.read_text(f"{directory}/diff.csv") else [f"--format csv prints: {printed[:200]}"]
-    lines = [line for line in scene.flamelet("diff", *words, "--store", store, "-o", "-").splitlines()
+    lines = [line for line in scene.flamelet("diff", *words, "--store", store, *SELECTION, "-o", "-").splitlines()
              if BURST_FUNCTION in line]
     for line in lines:
         before, after = map(float, line.rsplit(" ", 2)[1:])
@@ -164,6 +163,7 @@ def test_burst(scene):
     # Their shares and rates would change with what else runs.
     load = host.Process("load", [f"{scene.directory}/{LOAD}"], f"{scene.directory}/load.log", preexec_fn=host.come_first)
     agent = scene.start_agent("agent", store)
+    scene.warm_up(store)
     time.sleep(BEFORE_SECONDS + 2)
     begin = int(time.time())
     host.run(f"{scene.directory}/{BURST}", preexec_fn=host.come_first)

@@ -85,7 +85,7 @@ class Kinds:
     """The loads, and the pods' kubelet, which is there before the agent."""
 
     def __init__(self, scene):
-        self.program = f"{scene.directory}/event-kinds"
+        self.scene, self.program = scene, f"{scene.directory}/event-kinds"
         host.run("gcc", "-O1", "-Wall", "-Werror", SOURCE, "-o", self.program)
         self.pods = Pods(scene.directory)
         self.service = None
@@ -98,6 +98,9 @@ class Kinds:
     def stop(self):
         self.finish_service()
         self.pods.stop()
+
+    def warm_up(self, store):
+        self.scene.warm_up(store, os.path.basename(self.program), "burn_in_a_pod", ["pod"])
 
     def start(self):
         """Runs all loads. The service goes on until its event is there, or finish_service()."""

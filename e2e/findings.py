@@ -339,9 +339,9 @@ class Scene:
             cgroup, first = os.stat(directory).st_ino, int(time.time())
             load = host.Process(name, [*before, *command], f"{self.directory}/{name}.log", preexec_fn=enter,
                                 cwd=self.directory)
-            with contextlib.suppress(host.Failure):     # a load may wait for longer than it runs
+            with contextlib.suppress(host.Failure):     # a load may get little CPU, as it yields it
                 host.wait_until(name, lambda: load.child.poll() is not None or
-                                host.cgroup_cpu_seconds(f"/{os.path.basename(directory)}") >= SECONDS, 5 * SECONDS)
+                                host.cgroup_cpu_seconds(f"/{os.path.basename(directory)}") >= SECONDS, 30 * SECONDS)
             status = load.child.poll()
             if status == host.SKIP:
                 raise host.Skip(load.log().strip().splitlines()[-1])

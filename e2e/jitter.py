@@ -16,7 +16,6 @@ import html
 import json
 import os
 import random
-import shutil
 import signal
 import sys
 import time
@@ -170,8 +169,10 @@ def check_kept(scene, store, burst):
 
 def find(scene, store, seconds, kinds):
     """Returns when the burst was, and which other events the agent has not found."""
-    shutil.copy(f"{scene.directory}/{BURST}", f"{scene.directory}/{NAME}")
+    os.link(f"{scene.directory}/{BURST}", f"{scene.directory}/{NAME}")
     agent = scene.start_agent("agent", store, *kinds.options())
+    scene.warm_up(store)
+    kinds.warm_up(store)
     time.sleep(WARM_UP_SECONDS)
     at = random.random() * seconds
     time.sleep(at)

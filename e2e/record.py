@@ -24,7 +24,7 @@ sys.path.insert(0, os.path.join(HERE, "local"))
 # pylint: disable=wrong-import-position
 import host
 import record_disks
-from record_scene import BURST, END_SECONDS, HZ, LOAD, SAMPLES, WAIT_SECONDS, WRITTEN, Scene, number, total
+from record_scene import BURST, BURST_FUNCTION, END_SECONDS, HZ, LOAD, SAMPLES, WAIT_SECONDS, WRITTEN, Scene, number, total
 
 NR_KILLS = 4
 HEAD_SECONDS = 10
@@ -48,10 +48,10 @@ def check_sums(scene, store, agent):
 def check_burst(scene, store, begin, end):
     """Two seconds of CPU time against what was before them."""
     during, before = scene.counts(store, f"{begin}..{end}"), scene.counts(store, f"{begin - 5}..{begin}")
-    found = sum(count for stack, count in during.items() if "burn_for_a_moment" in stack)
+    found = sum(count for stack, count in during.items() if BURST_FUNCTION in stack)
     print(f"the burst: {found} of {total(during)} samples; before it {total(before)}", flush=True)
     faults = [] if found > 1.5 * HZ else [f"the burst has {found} samples"]
-    return faults + ["the burst is where it was not"] * any("burn_for_a_moment" in stack for stack in before)
+    return faults + ["the burst is where it was not"] * any(BURST_FUNCTION in stack for stack in before)
 
 
 def check_selection(scene, store):
@@ -223,6 +223,7 @@ def test_questions(scene):
     store = f"{scene.directory}/record"
     load = host.Process("load", [f"{scene.directory}/{LOAD}"], f"{scene.directory}/load.log")
     agent = scene.start_agent("first", store)
+    scene.warm_up(store)
     time.sleep(8)
     has_run = host.cpu_seconds(load.pid) + 2
     host.wait_until("the load has samples", lambda: host.cpu_seconds(load.pid) >= has_run, WAIT_SECONDS)

@@ -3,6 +3,7 @@
 
 import contextlib
 import json
+import os
 import re
 import subprocess
 
@@ -11,6 +12,8 @@ import host
 HZ = 99
 LOAD = "record-load"
 BURST = "record-burst"
+BURST_FUNCTION = "burn_for_a_moment"
+FIRST = "record-first"      # another name of a program
 # They only bound a hang.
 WAIT_SECONDS = 180
 END_SECONDS = 120     # of an agent
@@ -83,6 +86,19 @@ class Scene:
         with contextlib.suppress(host.Failure):     # there may be nothing in the first file yet
             return max((file["end"] - 1 for file in self.files(store) if file["samples"] > 0), default=0)
         return 0
+
+    def warm_up(self, store, program=BURST, function=BURST_FUNCTION, options=()):
+        """Runs a program, by another name, until the agent has the names of its file: on a busy machine, they come too
+        late for the first run."""
+        path = f"{self.directory}/{FIRST}"
+        os.link(f"{self.directory}/{program}", path)
+
+        def is_named():
+            host.run(path, *options)
+            return any(function in stack for stack in self.counts(store, "all", "-s", f'{{comm="{FIRST}"}}'))
+
+        host.wait_until(f"{program} has names", is_named, WAIT_SECONDS)
+        os.unlink(path)
 
     def wait_for_second(self, store, second):
         host.wait_until("a second is in the record", lambda: self.newest(store) >= second, WAIT_SECONDS, 0.5)
