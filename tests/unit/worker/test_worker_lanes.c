@@ -21,7 +21,7 @@
 #include "unit.h"
 
 #define COMMAND "standin-worker"
-#define WAIT_NS (30 * NSEC_PER_SEC)
+#define WAIT_NS (120 * NSEC_PER_SEC) /* workers have the lowest priority */
 #define SHORT_NS (100 * NSEC_PER_MSEC)
 #define OWNER 77
 #define MEGABYTE ((size_t)1 << 20)
