@@ -31,6 +31,7 @@ LOADS = ("calls", "deep 400", "calls, interpreted", "calls, C1", "calls, serial 
 THREAD = re.compile(r'".*nid=(0x[0-9a-f]+|[0-9]+) ')
 FRAME = re.compile(r" - (\S+)\(.*\) @bci=-?\d+(?:, line=(\d+))? \((.*)\)")
 HIDDEN = re.compile(r"[+/]0x[0-9a-f]+")    # of a class
+LEAST_MADE = 10     # of so many stacks, jhsdb may miss one's innermost frame
 METHOD = re.compile(r"[^ ]+\.[^ .]+")       # and no stub
 
 
@@ -81,11 +82,17 @@ def difference(found, told):
     return fault and difference_below(ours[2:], told) and fault
 
 
+def is_unmade(found, told):
+    """jhsdb misses only the innermost frame. For a moment it does so, where compiled code is called."""
+    ours = [methods_of(frame) for frame in found.frames[1:]]
+    return difference_of([method for frame in ours for method in frame], told) is None
+
+
 class Comparison:
     """Counts what was compared."""
 
     def __init__(self):
-        self.nr_stacks = self.nr_frames = self.nr_untold = 0
+        self.nr_stacks = self.nr_frames = self.nr_untold = self.nr_unmade = 0
         self.faults = []
 
     def add(self, found, told):
@@ -98,7 +105,9 @@ class Comparison:
             self.nr_stacks += 1
             self.nr_frames += len(told[stack.tid])
             fault = difference(stack, told[stack.tid])
-            if fault:
+            if fault and is_unmade(stack, told[stack.tid]):
+                self.nr_unmade += 1
+            elif fault:
                 self.faults.append(f"{fault}; the unwinder's result is {stack.result}")
 
 
@@ -115,6 +124,8 @@ def compare_case(options, scene, case):
     print(f"{version:<12} {case.name:<20} {found.nr_stacks:>5} stacks {found.nr_frames:>7} frames {len(found.faults):>4} stacks differ; "
           f"jhsdb has none of {found.nr_untold}", flush=True)
     faults = comparing.judge(f"{version}, {case.name}", found.faults, found.nr_stacks)
+    if found.nr_unmade * LEAST_MADE > found.nr_stacks:
+        faults.append(f"{version}, {case.name}: jhsdb misses the innermost frame of {found.nr_unmade} stacks")
     return faults if found.nr_stacks else [f"{version}, {case.name}: jhsdb tells of no thread"]
 
 
