@@ -58,7 +58,7 @@ export class NameColors {
 			else if (known !== undefined)
 				shown.add(known);
 		}
-		for (const name of names)
+		for (const name of [...names].sort())
 			if (!this.colorOf.has(name)) {
 				const at = this.free(name, shown);
 				this.colorOf.set(name, at);
