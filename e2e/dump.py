@@ -58,6 +58,9 @@ wait_for_lock()
 PYTHON_CHAINS = (["sell", "serve"], ["compute"], ["wait_for_lock", "<module>", "_start"])
 
 
+SLEEP = re.compile("nanosleep|futex|read|poll|wait|select")     # the call, which a stop may restart
+
+
 def dump(flamelet, pid, *options):
     # It waits a few seconds for the tables, which its workers make.
     done = subprocess.run([flamelet, "dump", "-p", str(pid), *options],  # pylint: disable=subprocess-popen-preexec-fn
@@ -91,6 +94,8 @@ def check_native_thread(threads, name, state, chain):
         faults.append(f"{name}: {functions(thread)} has no {chain}")
     if state == "sleeping" and not thread["kernel"]:
         faults.append(f"{name}: nothing says where it sleeps in the kernel")
+    elif state == "sleeping" and not any(SLEEP.search(function) for function in thread["kernel"]):
+        faults.append(f"{name}: the kernel stack does not say in which call it sleeps: {thread['kernel']}")
     return faults
 
 

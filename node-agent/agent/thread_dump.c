@@ -110,12 +110,20 @@ static int dump(struct agent *agent, struct thread_sampler *sampler, struct thre
 	return 0;
 }
 
+/* The first stop makes threads that sleep in some calls sleep in a restarted one. */
 static int learn_and_dump(struct agent *agent, struct thread_sampler *sampler,
 			  struct thread_dump *taken)
 {
-	int r = learn(agent, sampler);
+	_cleanup_(thread_list_done) struct thread_list earlier = { 0 };
 
-	return r < 0 ? r : dump(agent, sampler, taken);
+	int r = thread_list_read(sampler->proc_fd, sampler->pid, THREAD_LIST_ALL, &earlier);
+	if (r == 0)
+		r = learn(agent, sampler);
+	if (r == 0)
+		r = dump(agent, sampler, taken);
+	if (r == 0)
+		thread_list_restore_stacks(&taken->threads, &earlier);
+	return r;
 }
 
 static void explain(int error, uint32_t pid, struct strbuf *out)

@@ -17,6 +17,8 @@
 #include <unistd.h>
 
 #define STACK_MAX_BYTES 16384
+#define SLEEPING 'S'
+#define RESTART "sys_restart_syscall\n" /* the end of __x64_sys_restart_syscall and the like */
 
 static void close_dirp(DIR **dir)
 {
@@ -133,6 +135,55 @@ int thread_list_read(int proc_fd, uint32_t pid, enum thread_list_depth depth,
 	*ret_list = list;
 	list = (struct thread_list){ 0 };
 	return 0;
+}
+
+/* Returns whether the outer functions of a stack are all of another one. Some kernels show no more
+ * of a restarted call, as the compiler has made a jump of it. */
+static bool is_rest(const char *stack, const char *whole)
+{
+	size_t len = strlen(stack), of_whole = strlen(whole);
+
+	return of_whole > len && whole[of_whole - len - 1] == '\n' &&
+	       strcmp(whole + of_whole - len, stack) == 0;
+}
+
+static bool is_restarted(const struct thread_info *thread, const struct thread_info *earlier)
+{
+	const char *stack = thread->kernel_stack, *before = earlier->kernel_stack;
+
+	return thread->state == SLEEPING && earlier->state == SLEEPING && stack && before &&
+	       (strstr(stack, RESTART) || is_rest(stack, before));
+}
+
+/* Looks from `*next` on, as lists have their threads in the same order. */
+static const struct thread_info *find(const struct thread_list *list, uint32_t tid, size_t *next)
+{
+	for (size_t i = 0; i < list->nr; i++) {
+		size_t at = (*next + i) % list->nr;
+
+		if (list->items[at].tid != tid)
+			continue;
+		*next = at + 1;
+		return &list->items[at];
+	}
+	return NULL;
+}
+
+void thread_list_restore_stacks(struct thread_list *list, const struct thread_list *earlier)
+{
+	size_t next = 0;
+
+	for (size_t i = 0; i < list->nr; i++) {
+		struct thread_info *thread = &list->items[i];
+		const struct thread_info *before = find(earlier, thread->tid, &next);
+		char *stack = NULL;
+
+		if (!before || !is_restarted(thread, before) ||
+		    text_copy(before->kernel_stack, &stack) < 0)
+			continue;
+		free(thread->kernel_stack);
+		thread->kernel_stack = stack;
+	}
 }
 
 const char *thread_state_name(char state)

@@ -40,6 +40,11 @@ int thread_list_read(int proc_fd, uint32_t pid, enum thread_list_depth depth,
 		     struct thread_list *ret_list) must_check;
 void thread_list_done(struct thread_list *list);
 
+/* Gives sleeping threads the kernel stack that they had in an earlier list, if the kernel has only
+ * restarted their system call since, because they were stopped: such a stack does not say which
+ * call it is. */
+void thread_list_restore_stacks(struct thread_list *list, const struct thread_list *earlier);
+
 /* Appends the functions' names of a text like /proc/PID/stack, innermost first, each with a
  * newline. Lines of another form are left out. */
 void thread_list_append_stack(const char *text, size_t len, struct strbuf *out);

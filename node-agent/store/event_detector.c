@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "store/event_group.h"
 #include "store/event_subject.h"
 #include "store/event_text.h"
 
@@ -57,6 +58,7 @@ static const enum event_kind node_kinds[NODE_NR_SIGNALS] = {
 
 struct event_detector {
 	struct event_subjects subjects;
+	struct event_groups groups;
 	uint64_t last_s; /* the newest second; 0: none yet */
 	uint64_t nr_seconds;
 	uint64_t next_number;
@@ -129,24 +131,35 @@ static double score_of(enum event_kind kind, const struct event_burst *burst)
 	return rules[kind].weight * burst->excess / sqrt((double)burst->nr_high);
 }
 
+/* Returns an event as a burst is now, without texts; NULL: there is no room. */
+static struct event *put_event(struct event_detector *detector, uint64_t number,
+			       enum event_kind kind, const struct event_burst *burst, bool is_open)
+{
+	struct event *event = find_change(detector, number);
+
+	if (!event) {
+		detector->stats.nr_events_dropped++;
+		return NULL;
+	}
+	*event = (struct event){
+		.number = number,
+		.kind = kind,
+		.is_open = is_open,
+		.first_s = burst->first_s,
+		.end_s = burst->end_s,
+		.score = score_of(kind, burst),
+	};
+	return event;
+}
+
 static void report(struct event_detector *detector, const struct event_subject *subject,
 		   bool is_open)
 {
 	const struct event_burst *burst = &subject->signal.burst;
-	struct event *event = find_change(detector, subject->number);
+	struct event *event = put_event(detector, subject->number, subject->kind, burst, is_open);
 
-	if (!event) {
-		detector->stats.nr_events_dropped++;
+	if (!event)
 		return;
-	}
-	*event = (struct event){
-		.number = subject->number,
-		.kind = subject->kind,
-		.is_open = is_open,
-		.first_s = burst->first_s,
-		.end_s = burst->end_s,
-		.score = score_of(subject->kind, burst),
-	};
 	snprintf(event->subject, sizeof(event->subject), "%s", subject->name);
 	snprintf(event->selector, sizeof(event->selector), "%s", subject->selector);
 	event_text_write(event, burst, subject->contributor);
@@ -185,8 +198,66 @@ static void note_contributor(const struct event_detector *detector, struct event
 		subject->contributor = NULL;
 }
 
+static void report_group(struct event_detector *detector, const struct event_group *group,
+			 bool is_open)
+{
+	struct event *event = put_event(detector, group->number, EVENT_PROCESS_CPU, &group->burst,
+					is_open);
+
+	if (!event)
+		return;
+	event_group_describe(group, event);
+	event_text_write(event, &group->burst, NULL);
+}
+
+/* Ends the event of a group. Members whose bursts go on have no event any more. */
+static void end_group(struct event_detector *detector, struct event_group *group)
+{
+	for (size_t i = NODE_NR_SIGNALS; i < detector->subjects.nr; i++) {
+		struct event_subject *subject = &detector->subjects.items[i];
+
+		if (subject->group != group)
+			continue;
+		subject->group = NULL;
+		subject->number = 0;
+	}
+	report_group(detector, group, false);
+	group->number = 0;
+	detector->nr_open--;
+}
+
+/* The events of groups are reported once for each second, when all members have their values. */
+static void follow_groups(struct event_detector *detector)
+{
+	for (size_t i = NODE_NR_SIGNALS; i < detector->subjects.nr; i++) {
+		struct event_subject *subject = &detector->subjects.items[i];
+
+		if (subject->group)
+			event_group_add(subject->group, subject);
+	}
+	for (size_t i = 0; i < EVENT_GROUPS_MAX; i++) {
+		struct event_group *group = &detector->groups.items[i];
+
+		if (group->number == 0)
+			continue;
+		if (event_group_end_second(group, detector->last_s))
+			report_group(detector, group, true);
+		else
+			end_group(detector, group);
+	}
+}
+
 static void begin(struct event_detector *detector, struct event_subject *subject)
 {
+	struct event_group *group = event_group_takes(subject)
+					    ? event_groups_find(&detector->groups, subject->service)
+					    : NULL;
+
+	if (group && group->number > 0) {
+		subject->number = group->number;
+		event_group_join(group, subject);
+		return;
+	}
 	if (detector->nr_open == MAX_OPEN) {
 		detector->stats.nr_events_dropped++;
 		return;
@@ -194,6 +265,11 @@ static void begin(struct event_detector *detector, struct event_subject *subject
 	detector->nr_open++;
 	subject->number = detector->next_number++;
 	detector->stats.nr_events[subject->kind]++;
+	if (group) {
+		group->number = subject->number;
+		event_group_join(group, subject);
+		return;
+	}
 	note_contributor(detector, subject);
 	report(detector, subject, true);
 }
@@ -202,8 +278,11 @@ static void end(struct event_detector *detector, struct event_subject *subject)
 {
 	if (subject->number == 0)
 		return;
-	report(detector, subject, false);
-	detector->nr_open--;
+	if (!subject->group) {
+		report(detector, subject, false);
+		detector->nr_open--;
+	}
+	subject->group = NULL;
 	subject->number = 0;
 	free(subject->contributor);
 	subject->contributor = NULL;
@@ -227,7 +306,7 @@ static void follow(struct event_detector *detector, struct event_subject *subjec
 	case EVENT_STEP_NONE:
 		return;
 	}
-	if (subject->number > 0)
+	if (subject->number > 0 && !subject->group)
 		report(detector, subject, true);
 }
 
@@ -239,6 +318,9 @@ void event_detector_finish(struct event_detector *detector)
 		if (event_signal_stop(&subject->signal))
 			end(detector, subject);
 	}
+	for (size_t i = 0; i < EVENT_GROUPS_MAX; i++)
+		if (detector->groups.items[i].number > 0)
+			end_group(detector, &detector->groups.items[i]);
 }
 
 /* Values. */
@@ -298,6 +380,7 @@ static void add_groups(struct event_detector *detector, const struct store_secon
 		add_throttling(detector, second, &second->throttlings[i]);
 	for (size_t i = NODE_NR_SIGNALS; i < detector->subjects.nr; i++)
 		push(detector, &detector->subjects.items[i]);
+	follow_groups(detector);
 }
 
 static double in_seconds(const struct vitals *vitals, enum vital vital)

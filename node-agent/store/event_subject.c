@@ -24,6 +24,7 @@ static void subject_done(struct event_subject *subject)
 	free(subject->name);
 	free(subject->selector);
 	free(subject->contributor);
+	free(subject->service);
 }
 
 void event_subjects_done(struct event_subjects *subjects)
@@ -157,20 +158,33 @@ static int describe_process(const struct dict *dict, uint32_t labels, struct des
 	return describe_other("process", "comm", value_of(dict, labels, "comm", unused), ret);
 }
 
+/* Notes in which service a process runs. Flamelet's own events are apart from all others. */
+static int note_service(const struct dict *dict, uint32_t labels, struct event_subject *subject)
+{
+	char unused[LABEL_NUMBER_BYTES];
+
+	if (subject->service || is_own(dict, labels))
+		return 0;
+	return text_copy(value_of(dict, labels, "service", unused), &subject->service);
+}
+
 static int look_up_group(struct event_subjects *subjects, const struct dict *dict, uint32_t labels,
 			 const struct event_subject_rule *rule, size_t *ret_index)
 {
 	struct description description;
-	enum event_kind kind = EVENT_POD_CPU;
-	int r = 0;
+	bool has_pod = find_pod(dict, labels, &description);
+	enum event_kind kind = has_pod ? EVENT_POD_CPU : EVENT_PROCESS_CPU;
+	size_t index;
 
-	if (!find_pod(dict, labels, &description)) {
-		kind = EVENT_PROCESS_CPU;
-		r = describe_process(dict, labels, &description);
-	}
-	return r < 0 ? r
-		     : event_subjects_add(subjects, kind, description.name, description.selector,
-					  rule, ret_index);
+	int r = has_pod ? 0 : describe_process(dict, labels, &description);
+	if (r == 0)
+		r = event_subjects_add(subjects, kind, description.name, description.selector, rule,
+				       &index);
+	if (r == 0 && !has_pod)
+		r = note_service(dict, labels, &subjects->items[index]);
+	if (r == 0)
+		*ret_index = index;
+	return r;
 }
 
 void event_subjects_set_dict(struct event_subjects *subjects, uint64_t generation)

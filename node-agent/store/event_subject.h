@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct event_group;
+
 struct event_subject {
 	enum event_kind kind;
 	char *name; /* owned; as in struct event, and printable */
@@ -22,6 +24,10 @@ struct event_subject {
 	double now; /* sum of the values of this second */
 	uint64_t number; /* of the event that goes on; 0: none */
 	char *contributor; /* owned; of that event; NULL: not known */
+	/* Of processes: the service of the first one. NULL: their events join no others. */
+	char *service; /* owned */
+	struct event_group *group; /* borrowed; that has the event; NULL: none */
+	double grouped_excess; /* what the group has of it */
 };
 
 struct event_subjects {

@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -45,6 +46,43 @@ static void other_lines_are_left_out(void **state)
 
 	for (size_t i = 0; i < array_len(texts); i++)
 		assert_stack(texts[i], "");
+}
+
+static void a_restarted_call_has_the_stack_from_before(void **state)
+{
+	static char slept[] = "hrtimer_nanosleep\n__x64_sys_clock_nanosleep\ndo_syscall_64\n";
+	struct thread_info before[] = { { .tid = 1, .state = 'S', .kernel_stack = slept },
+					{ .tid = 2, .state = 'S' },
+					{ .tid = 3, .state = 'R', .kernel_stack = slept } };
+	const struct thread_list earlier = { before, array_len(before), 0 };
+	static const struct {
+		uint32_t tid;
+		char state;
+		const char *stack, *expected;
+	} cases[] = {
+		{ 1, 'S', "x\n__do_sys_restart_syscall\ndo_syscall_64\n", slept },
+		{ 1, 'S', "x\n__arm64_sys_restart_syscall\n", slept },
+		{ 1, 'S', "do_syscall_64\n", slept },
+		{ 1, 'S', "syscall_64\n", NULL }, /* no whole name */
+		{ 1, 'S', "futex_wait\ndo_syscall_64\n", NULL },
+		{ 1, 'R', "do_syscall_64\n", NULL },
+		{ 2, 'S', "do_syscall_64\n", NULL },
+		{ 3, 'S', "do_syscall_64\n", NULL },
+		{ 4, 'S', "do_syscall_64\n", NULL },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		struct thread_info now = { .tid = cases[i].tid,
+					   .state = cases[i].state,
+					   .kernel_stack = strdup(cases[i].stack) };
+		struct thread_list list = { &now, 1, 0 };
+
+		thread_list_restore_stacks(&list, &earlier);
+		assert_string_equal(now.kernel_stack,
+				    cases[i].expected ? cases[i].expected : cases[i].stack);
+		free(now.kernel_stack);
+	}
 }
 
 static void *name_and_wait(void *data)
@@ -113,6 +151,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions_of_a_kernel_stack_are_read),
 		cmocka_unit_test(other_lines_are_left_out),
+		cmocka_unit_test(a_restarted_call_has_the_stack_from_before),
 		cmocka_unit_test(all_threads_are_listed),
 		cmocka_unit_test(a_process_that_is_not_there_is_an_error),
 		cmocka_unit_test(every_state_has_a_name),
