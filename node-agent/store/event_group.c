@@ -157,8 +157,11 @@ static void select_members(const struct event_group *group, struct event *event)
 	strbuf_append_str(&text, "{comm=~\"");
 	for (size_t i = 0; i < group->nr_members && i < EVENT_GROUP_MEMBERS_MAX; i++) {
 		strbuf_append_str(&text, i > 0 ? "|" : "");
-		for (const char *c = group->members[i].name; *c; c++)
-			strbuf_append_char(&text, strchr(".[]()*+?^$|{}\\\"", *c) ? '.' : *c);
+		for (const char *c = group->members[i].name; *c; c++) {
+			bool has_meaning = strchr(".[]()*+?^$|{}\\\"", *c);
+
+			strbuf_append(&text, has_meaning ? "." : c, 1);
+		}
 	}
 	strbuf_append_str(&text, "\"}");
 	bool is_whole = group->nr_members <= EVENT_GROUP_MEMBERS_MAX && strbuf_error(&text) == 0;
