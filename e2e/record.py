@@ -146,6 +146,8 @@ def check_timeline(scene, store):
 def check_timeline_messages(scene, store):
     cases = (
         (("timeline", "10..20", "--store", store), 3, "flamelet ls lists what it has"),
+        (("timeline", "all", "--step", "500ms", "--store", store), 2, "a step has whole seconds"),
+        (("ls", "10..20", "--store", store), 3, "the record has nothing of that time"),
         (("timeline", "all", "--by", "cpu", "-s", '{comm="a"}', "--store", store), 2, "only use the label host"),
     )
     told = [scene.flamelet(*arguments, status=status) for arguments, status, _ in cases]

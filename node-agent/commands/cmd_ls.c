@@ -151,6 +151,15 @@ static void append(const struct options *options, const struct listing *listing,
 	append_pins(options, listing, out);
 }
 
+/* Returns whether there is a file or a pin to list. Scripts get an empty list. */
+static bool has_any(const struct listing *listing)
+{
+	for (size_t i = 0; i < listing->reader->nr_spans; i++)
+		if (span_is_of(&listing->reader->spans[i], &listing->range))
+			return true;
+	return listing->pins->nr > 0;
+}
+
 static int list(const struct options *options, const struct store_reader *reader,
 		struct answer *answer)
 {
@@ -166,6 +175,12 @@ static int list(const struct options *options, const struct store_reader *reader
 		return answer_fail(answer, "cannot read the events", r);
 	pin_text_collect(&options->stores, &asked.range, &answer->messages, &pins);
 	const struct listing listing = { reader, widen(reader, asked.range), &events, &pins };
+	if (!options->json && !has_any(&listing)) {
+		strbuf_append_str(&answer->messages,
+				  "the record has nothing of that time; flamelet "
+				  "ls without a range lists all that it has\n");
+		return STATUS_NO_SAMPLES;
+	}
 	append(options, &listing, &answer->body);
 	r = strbuf_error(&answer->body);
 	return r < 0 ? answer_fail(answer, "cannot write the list", r) : STATUS_OK;

@@ -90,20 +90,33 @@ static bool lacks_labels(const struct record_query *query,
 	return label_check_tell(&check, &answer->messages);
 }
 
+/* The record has no parts of seconds. */
+static int check_step(const struct options *options, struct answer *answer)
+{
+	if (options->step_ns % NSEC_PER_SEC == 0)
+		return STATUS_OK;
+	strbuf_append_str(&answer->messages,
+			  "--step: a step has whole seconds, as the record has; parts of seconds "
+			  "are shown by --by slot\n");
+	return STATUS_USAGE;
+}
+
 int answer_timeline(const struct options *options, const struct store_reader *reader,
 		    struct answer *answer)
 {
 	_cleanup_(record_query_done) struct record_query query = { 0 };
 	_cleanup_(store_timeline_done) struct store_timeline timeline = { 0 };
 
-	int status = record_query_init(options, reader, &answer->messages, &query);
+	int status = check_step(options, answer);
+	if (status == STATUS_OK)
+		status = record_query_init(options, reader, &answer->messages, &query);
 	if (status != STATUS_OK)
 		return status;
 	struct store_timeline_query of_store = {
 		.range = query.asked.range,
 		.selector = &query.selector,
 		.type = PROFILE_CPU,
-		.step_s = (options->step_ns + NSEC_PER_SEC - 1) / NSEC_PER_SEC,
+		.step_s = options->step_ns / NSEC_PER_SEC,
 		.max_lines = options->max_lines,
 	};
 	const char *unit = choose(options, &of_store);
