@@ -151,6 +151,7 @@ struct thread_struct {
 struct task_struct {
 	struct thread_struct thread;
 	struct mm_struct *mm;
+	unsigned int __state;
 	unsigned int in_execve : 1;
 	unsigned int flags;
 	int pid;
@@ -161,6 +162,10 @@ struct task_struct {
 	struct css_set *cgroups;
 	struct signal_struct *signal;
 	void *stack;
+};
+
+struct task_struct___before_5_14 {
+	long state;
 };
 
 /* Only its size. User space knows the first part of it by the same name, or by another. */

@@ -14,9 +14,13 @@ const volatile __u32 page_bytes = 4096;
 const volatile bool filter_by_pid = false;
 const volatile bool filter_by_tid = false;
 const volatile bool filter_by_comm = false;
+const volatile bool off_cpu_has_exit = false;
 const volatile bool pass_to_perf = false;
 
 volatile __u32 cgroup_default = CGROUP_UNFILTERED;
 volatile __u64 cgroup_slots[CGROUP_SLOTS] = { 0 };
+volatile __u64 off_cpu_threshold_ns = OFF_CPU_MIN_THRESHOLD_NS;
+volatile __u64 off_cpu_start_ns = 0;
+volatile __u64 off_cpu_start_boot_ns = 0;
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -8,6 +8,7 @@
 #include "bpf/shared/cgroups.h"
 #include "bpf/shared/code_copy.h"
 #include "bpf/shared/events.h"
+#include "bpf/shared/off_cpu.h"
 #include "bpf/shared/stats.h"
 #include "bpf/unwind.bpf.h"
 #include "bpf/vma_walk.bpf.h"
@@ -36,8 +37,9 @@ MAP struct {
 } samples SEC(".maps");
 
 /* One record under construction for each CPU: a sample is larger than the BPF stack. A
- * perf_event program is never interrupted by another one on the same CPU. The values of such maps
- * have at most 32 KB (PCPU_MIN_UNIT_SIZE). */
+ * perf_event program is never interrupted by another one on the same CPU. But it may interrupt
+ * off_cpu_exit(): then it uses the second record, and does not unwind. The values of such maps have
+ * at most 32 KB (PCPU_MIN_UNIT_SIZE). */
 struct scratch {
 	bpf_user_pt_regs_t saved_regs; /* of a task in the kernel */
 	struct unwind_state unwind;
@@ -99,6 +101,32 @@ MAP struct {
 	__type(key, __u32);
 	__type(value, struct bpf_counts);
 } stats SEC(".maps");
+
+/* The thread that runs next on a CPU, between sched_switch and sched_exit_tp. */
+struct off_cpu_turn {
+	__u64 end_ns; /* of its block */
+	__u64 length_ns;
+	__u32 probability;
+	__u32 tid; /* 0: its block was not chosen */
+	__u32 is_unwinding; /* off_cpu_exit() is at work */
+	__u32 pad;
+};
+
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct off_cpu_turn);
+} off_cpu_turns SEC(".maps");
+
+/* By the lowest bits of thread ids. One slot unless blocks are wanted; the agent reads it. */
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, OFF_CPU_SLOTS);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct off_cpu_slot);
+} off_cpu_slots SEC(".maps");
 
 /* Targets. Sized and written by the agent; filter_pids also written by follow.bpf.c, where it
  * keeps this size. An entry's value means nothing. They are preallocated: before Linux 6.1
@@ -216,6 +244,13 @@ static __always_inline const void *arena_at(__u32 unit, __u32 offset, __u32 byte
 static __always_inline struct vma_walk *get_walk(__u32 asker)
 {
 	return bpf_map_lookup_elem(&vma_walks, &asker);
+}
+
+static __always_inline struct off_cpu_turn *get_turn(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&off_cpu_turns, &zero);
 }
 
 static __always_inline struct scratch *get_scratch(void)

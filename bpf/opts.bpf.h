@@ -20,11 +20,15 @@ extern const volatile __u32 page_bytes;
 extern const volatile bool filter_by_pid; /* only processes in filter_pids */
 extern const volatile bool filter_by_tid; /* only threads in filter_tids */
 extern const volatile bool filter_by_comm; /* only thread or process names in filter_comms */
+extern const volatile bool off_cpu_has_exit; /* off_cpu_exit() runs */
 extern const volatile bool
 	pass_to_perf; /* the event of a wanted sample writes its own record too */
 
 /* Written while the programs run. */
 extern volatile __u32 cgroup_default; /* enum cgroup_verdict: of cgroups without one */
 extern volatile __u64 cgroup_slots[CGROUP_SLOTS]; /* bpf/shared/cgroups.h */
+extern volatile __u64 off_cpu_threshold_ns; /* bpf/shared/off_cpu.h */
+extern volatile __u64 off_cpu_start_ns; /* when its programs began, CLOCK_MONOTONIC … */
+extern volatile __u64 off_cpu_start_boot_ns; /* … and since boot */
 
 #endif

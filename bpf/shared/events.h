@@ -2,7 +2,8 @@
 /* The contract between kernel and agent: what lies in the ring buffer.
  *
  * A record that begins with 0 is a copy (code_copy.h). All others are a struct sample_event cut
- * behind its last frame:
+ * behind its last frame: what a CPU did when its timer fired, or the beginning or end of a time in
+ * which a thread did not run (off_cpu.h).
  *
  *	┌────────┬──────────────────────────┬──────────────────────────┐
  *	│ header │ kernel frames, leaf first │ user frames, leaf first  │
@@ -31,6 +32,14 @@
 #define FRAME_ENTERED (1ULL << 62)
 #define FRAME_ADDRESS(frame) ((frame) & ~(FRAME_INTERRUPTED | FRAME_ENTERED))
 
+enum record_kind {
+	RECORD_TIMER, /* the timer fired */
+	RECORD_BLOCK_BEGIN, /* the thread stops running */
+	RECORD_BLOCK_END, /* it runs again; without frames */
+	RECORD_BLOCK_LATE, /* the same, with the stack */
+	RECORD_NR_KINDS,
+};
+
 struct sample_event {
 	__u64 time_ns; /* CLOCK_MONOTONIC */
 	__u64 start_ns; /* the process's start since boot: tells a pid's users apart */
@@ -45,12 +54,16 @@ struct sample_event {
 	__u8 in_user; /* the CPU was in user space: there is no kernel frame */
 	__u8 lacks_mapping_table; /* the kernel side had no mapping table of the process */
 	__u8 lacks_file; /* the last frame is in a file that was not in `files` */
-	__u8 pad[4];
+	__u8 kind; /* enum record_kind */
+	__u8 pad[3];
+	__u32 probability; /* of a block to be chosen: a share of OFF_CPU_CERTAIN */
+	__u32 sequence; /* tells the blocks of a thread apart */
+	__u64 length_ns; /* of RECORD_BLOCK_LATE: time since its beginning */
 	char thread_comm[TASK_COMM_LEN];
 	char process_comm[TASK_COMM_LEN]; /* of the thread group's leader */
 	__u64 frames[MAX_FRAMES]; /* words */
 };
 
-_Static_assert(sizeof(struct sample_event) == 80 + 8 * MAX_FRAMES, "no hidden padding");
+_Static_assert(sizeof(struct sample_event) == 96 + 8 * MAX_FRAMES, "no hidden padding");
 
 #endif

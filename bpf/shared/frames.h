@@ -21,7 +21,8 @@
 	X(UNSUPPORTED_RULE, unsupported_rule, "unwind rule not supported")                         \
 	X(BAD_TABLE, bad_table, "damaged unwind table")                                            \
 	X(TOO_DEEP, too_deep, "too deep")                                                          \
-	X(TRUNCATED, truncated, "stack copy too short")
+	X(TRUNCATED, truncated, "stack copy too short")                                            \
+	X(INTERRUPTED, interrupted, "unwinder interrupted")
 
 enum unwind_result {
 #define X(NAME, name, words) UNWIND_##NAME,

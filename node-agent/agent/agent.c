@@ -4,6 +4,7 @@
 #include "agent/capture_choice.h"
 #include "agent/cpu_follower.h"
 #include "agent/host_name.h"
+#include "agent/pipeline_choice.h"
 #include "agent/pods.h"
 #include "agent/signals.h"
 #include "agent/target.h"
@@ -11,7 +12,6 @@
 #include "base/heartbeat.h"
 #include "base/log.h"
 #include "base/minmax.h"
-#include "base/own_dir.h"
 #include "base/rlimit.h"
 #include "capture/perf_events/ring_room.h"
 #include "capture/sample_source.h"
@@ -35,21 +35,7 @@
 /* Rate-limits resyncs: a flood of events cannot force a full scan of /proc on every poll. */
 #define RESYNC_INTERVAL_NS NSEC_PER_SEC
 
-/* The time to wait for a window's symbols: a large program's table takes 1 to 2 s to read. */
-#define NAMES_WAIT_NS (10 * NSEC_PER_SEC)
-
-/* The agent waits less for files that only the slow worker reads, as later windows wait behind
- * them. `record` does not. */
-#define SLOW_NAMES_WAIT_NS (3 * NSEC_PER_SEC)
-#define TOP_NAMES_WAIT_NS (3 * NSEC_PER_SEC) /* so much later, a picture is old */
-#define RECORD_NAMES_WAIT_NS (30 * NSEC_PER_SEC) /* after the last sample, for what took longer */
-
 #define LAST_NAMES_NS (2500 * NSEC_PER_MSEC) /* for symbols, once the end is asked for */
-
-#define LINES_PERMILLE 20 /* of a CPU, for debug information (symbol/dwarf/cpu_budget.h) */
-
-#define DEBUGINFOD_FILE_MAX ((uint64_t)2 << 30)
-#define DEBUGINFOD_TIMEOUT_NS (120 * NSEC_PER_SEC)
 
 /* One member for each module, in the order in which data flows and stages start. */
 struct agent {
@@ -188,6 +174,7 @@ static int start_capture(struct agent *agent, struct strbuf *reterr_msg)
 		.pool = &agent->pool,
 	};
 
+	opts.off_cpu = agent->options->kind == OPTION_KIND_OFF_CPU;
 	target_apply(&agent->target, agent->options, &opts);
 	return capture_choice_open(agent->options->capture, &opts, &agent->perf_reason, reterr_msg,
 				   &agent->source);
@@ -208,66 +195,20 @@ static int start_unwind_tables(struct agent *agent, struct strbuf *reterr_msg)
 	return r;
 }
 
-static const enum demangle_style demangle_styles[] = {
-	[OPTION_DEMANGLE_NONE] = DEMANGLE_NONE,
-	[OPTION_DEMANGLE_SHORT] = DEMANGLE_SHORT,
-	[OPTION_DEMANGLE_FULL] = DEMANGLE_FULL,
-};
-
-/* Warns here, as the process that downloads would refuse the directory without a message. */
-static void check_debuginfod_cache(const struct options *options)
-{
-	_cleanup_(strbuf_done) struct strbuf refusal = strbuf_with_max(REASON_MAX_BYTES);
-	_cleanup_close_ int fd = -EBADF;
-
-	if (options->debuginfod_urls &&
-	    own_dir_look(options->debuginfod_cache_dir, OWN_DIR_FOR_FILES, &refusal, &fd) < 0)
-		log_warn("--debuginfod-cache: %s; no debug files will be downloaded",
-			 strbuf_str(&refusal));
-}
-
-/* A command without timers takes one sample of each thing. */
-static uint64_t period_of(const struct options *options)
-{
-	return options->frequency_hz > 0 ? NSEC_PER_SEC / options->frequency_hz : NSEC_PER_SEC;
-}
-
 static int start_pipeline(struct agent *agent, struct strbuf *reterr_msg)
 {
-	enum command_id command = agent->options->input.command;
-	bool is_continuous = command == COMMAND_AGENT || command == COMMAND_TOP;
 	char host_name[HOST_NAME_SIZE];
+	struct debuginfod_opts debuginfod;
 
 	(void)reterr_msg;
-	check_debuginfod_cache(agent->options);
 	host_name_find(agent->proc_fd, agent->options->node_name, host_name);
-	const struct debuginfod_opts debuginfod = {
-		.urls = agent->options->debuginfod_urls,
-		.cache_dir = agent->options->debuginfod_cache_dir,
-		.max_cache_bytes = agent->options->debuginfod_cache_max,
-		.max_file_bytes = DEBUGINFOD_FILE_MAX,
-		.timeout_ns = DEBUGINFOD_TIMEOUT_NS,
-	};
-	const struct pipeline_opts opts = {
+	struct pipeline_opts opts = {
 		.proc_fd = agent->proc_fd,
-		.symbol_memory_max = agent->options->symbol_memory_max,
 		.pool = &agent->pool,
-		.names_wait_ns = command == COMMAND_TOP ? TOP_NAMES_WAIT_NS : NAMES_WAIT_NS,
-		.slow_names_wait_ns = is_continuous ? SLOW_NAMES_WAIT_NS : 0,
-		.last_names_wait_ns = is_continuous ? 0 : RECORD_NAMES_WAIT_NS,
-		.wants_lines = agent->options->inlines,
-		.cache_dir = agent->options->unwind_cache_dir,
-		.lines_permille = is_continuous ? LINES_PERMILLE : 0,
-		.demangle = demangle_styles[agent->options->demangle],
-		.debug_dir = agent->options->debug_dir,
-		.debuginfod = debuginfod.urls ? &debuginfod : NULL,
-		.runtime_kinds = agent->options->runtimes << RUNTIME_CPYTHON,
 		.max_processes = MAX_PROCESSES,
 		.tables = agent->tables,
 		.source = agent->source,
 		.selection = agent->selection,
-		.period_ns = period_of(agent->options),
-		.keeps_times = options_want_times(agent->options),
 		.identity = { .cgroup_fs = agent->cgroup_fs,
 			      .pods = agent->pods,
 			      .watch = agent->watch,
@@ -277,6 +218,7 @@ static int start_pipeline(struct agent *agent, struct strbuf *reterr_msg)
 		.sink = agent->sink,
 		.sink_data = agent->sink_data,
 	};
+	pipeline_choice_apply(agent->options, &opts, &debuginfod);
 	return pipeline_start(&opts, &agent->pipeline);
 }
 
@@ -336,6 +278,12 @@ void agent_free(struct agent *agent)
 	free(agent);
 }
 
+static void start_blocks(struct agent *agent)
+{
+	if (agent->options->kind == OPTION_KIND_OFF_CPU)
+		pipeline_start_blocks(agent->pipeline, clock_mono_ns());
+}
+
 int agent_start(struct agent *agent, struct strbuf *reterr_msg)
 {
 	agent->cpus = (struct cpu_follower){ .source = agent->source, .sideband = agent->sideband };
@@ -349,6 +297,7 @@ int agent_start(struct agent *agent, struct strbuf *reterr_msg)
 	capture_choice_warn_of_small_rings(agent->source);
 	agent->next_poll_ns = clock_mono_ns();
 	agent->next_follow_ns = agent->next_poll_ns + FOLLOW_CPUS_NS;
+	start_blocks(agent);
 	return r;
 }
 
@@ -422,12 +371,20 @@ static void meet_process(const struct sample_event *sample, uint64_t ip, void *d
 	pipeline_meet_process(agent->pipeline, sample, ip);
 }
 
+/* What threads do when the timer fires tells which processes matter, even if only blocks are
+ * wanted. */
 static void on_sample(const struct sample_event *sample, void *data)
 {
 	struct agent *agent = data;
 
 	sample_source_poll_cgroups(agent->source, on_cgroup, agent);
-	if (agent->is_warming_up)
+	if (sample->kind == RECORD_BLOCK_BEGIN)
+		pipeline_begin_block(agent->pipeline, sample);
+	else if (sample->kind == RECORD_BLOCK_END)
+		pipeline_end_block(agent->pipeline, sample);
+	else if (sample->kind == RECORD_BLOCK_LATE)
+		pipeline_add_block(agent->pipeline, sample);
+	else if (agent->is_warming_up || agent->options->kind != OPTION_KIND_CPU)
 		pipeline_learn_process(agent->pipeline, sample);
 	else
 		pipeline_add_sample(agent->pipeline, sample);
@@ -545,6 +502,7 @@ void agent_warm_up(struct agent *agent)
 	(void)table_slots_wait_idle(agent->tables->slots, start_ns + WARM_UP_MAX_NS);
 	agent_poll(agent, clock_mono_ns());
 	agent->is_warming_up = false;
+	start_blocks(agent);
 }
 
 /* Waits until the symbolizer has finished. Once the end is asked for, which may happen meanwhile,
@@ -579,7 +537,8 @@ int agent_stop(struct agent *agent, uint64_t max_ns)
 uint64_t agent_stats_lost(const struct agent_stats *stats)
 {
 	return stats->capture.bpf[STAT_RING_FULL] + stats->capture.bpf[STAT_NO_SCRATCH] +
-	       stats->capture.nr_bad_records + stats->pipeline.nr_samples_lost;
+	       stats->capture.bpf[STAT_BLOCK_LOST] + stats->capture.nr_bad_records +
+	       stats->pipeline.nr_samples_lost + stats->pipeline.nr_blocks_lost;
 }
 
 void agent_get_stats(struct agent *agent, struct agent_stats *ret_stats)

@@ -42,12 +42,16 @@ static bool is_want_of_room(int error)
 int capture_choice_open(enum option_capture wanted, struct capture_opts *opts, struct strbuf *why,
 			struct strbuf *reterr_msg, struct sample_source **ret_source)
 {
+	if (wanted == OPTION_CAPTURE_PERF && opts->off_cpu) {
+		strbuf_append_str(reterr_msg, "--kind offcpu needs --capture=bpf");
+		return -EOPNOTSUPP;
+	}
 	if (wanted == OPTION_CAPTURE_PERF) {
 		strbuf_append_str(why, "--capture=perf");
 		return open_perf(opts, reterr_msg, ret_source);
 	}
 	int r = open_bpf(opts, reterr_msg, ret_source);
-	if (r == 0 || wanted == OPTION_CAPTURE_BPF || is_want_of_room(r))
+	if (r == 0 || wanted == OPTION_CAPTURE_BPF || opts->off_cpu || is_want_of_room(r))
 		return r;
 	if (reterr_msg->len > 0)
 		strbuf_append_str(why, strbuf_str(reterr_msg));

@@ -107,6 +107,11 @@ void sample_source_close_thread(struct sample_source *source, void *thread)
 	source->ops->close_thread(thread);
 }
 
+bool sample_source_has_block(const struct sample_source *source, uint32_t tid, uint32_t sequence)
+{
+	return source->ops->has_block && source->ops->has_block(source, tid, sequence);
+}
+
 int sample_source_cpu_refusal(const struct sample_source *source)
 {
 	return cpu_timers_refusal(source->timers);

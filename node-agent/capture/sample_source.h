@@ -93,6 +93,9 @@ int sample_source_open_thread(struct sample_source *source, uint32_t tid, void *
 	must_check;
 void sample_source_close_thread(struct sample_source *source, void *thread);
 
+/* Returns whether a block has begun and not ended: its record RECORD_BLOCK_END may be lost. */
+bool sample_source_has_block(const struct sample_source *source, uint32_t tid, uint32_t sequence);
+
 /* Adds a target while the source runs. Errors: -ENOSPC, and those of bpf(2). */
 int sample_source_add_pid(struct sample_source *source, uint32_t pid) must_check;
 

@@ -119,6 +119,8 @@ VALUE(demangle, STORE_CHOICE, "none, short or full",
 /* In the order of enum runtime_kind, without the first one. */
 VALUE(runtimes, STORE_MASK, "cpython, hotspot or v8; or all or none",
       WORDS("cpython", "hotspot", "v8"));
+VALUE(kind, STORE_CHOICE, "cpu or offcpu",
+      WORDS([OPTION_KIND_CPU] = "cpu", [OPTION_KIND_OFF_CPU] = "offcpu"));
 VALUE(capture, STORE_CHOICE, "auto, bpf or perf",
       WORDS([OPTION_CAPTURE_AUTO] = "auto", [OPTION_CAPTURE_BPF] = "bpf",
 	    [OPTION_CAPTURE_PERF] = "perf"));

@@ -37,6 +37,11 @@ enum command_id {
 	COMMAND_DESTINATION = 512,
 };
 
+enum option_kind {
+	OPTION_KIND_CPU,
+	OPTION_KIND_OFF_CPU,
+};
+
 enum option_capture {
 	OPTION_CAPTURE_AUTO,
 	OPTION_CAPTURE_BPF,
@@ -187,6 +192,7 @@ struct options {
 
 	char *paranoid_file; /* of allow-perf; NULL: the one in /proc/sys/kernel */
 
+	enum option_kind kind; /* what is profiled */
 	enum option_capture capture;
 	uint32_t stack_copy_bytes; /* bytes that perf copies of each user stack */
 

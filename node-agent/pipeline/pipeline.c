@@ -4,9 +4,12 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/minmax.h"
+#include "capture/sample_source.h"
 #include "pipeline/binder.h"
+#include "pipeline/blocks.h"
 #include "pipeline/locate.h"
 #include "pipeline/sampled_process.h"
+#include "pipeline/schedule_frames.h"
 #include "pipeline/symbolizer.h"
 #include "pipeline/symbolizer_thread.h"
 #include "pipeline/window.h"
@@ -17,6 +20,7 @@
 #include <stdlib.h>
 
 #define SWEEP_INTERVAL_NS NSEC_PER_SEC
+#define BLOCKS_LATE_NS (10 * NSEC_PER_MSEC) /* their ends may be on their way */
 #define CLOCK_DRIFT_NS (10 * NSEC_PER_MSEC)
 
 /* JIT compilers' names may take 1/JIT_SHARE of the memory for all names. */
@@ -24,6 +28,13 @@
 
 /* The limit of the names of frames of language runtimes. */
 #define RUNTIME_SHARE 4
+
+/* The windows of one type of profile. */
+struct window_series {
+	enum profile_type type;
+	struct window *window; /* being filled; NULL before the first sample */
+	uint64_t last_end_ns; /* of the last window; 0: there was none */
+};
 
 struct pipeline {
 	struct pipeline_opts opts;
@@ -36,14 +47,17 @@ struct pipeline {
 	int host_root_fd;
 	struct identity *identity; /* shared */
 	struct cgroup_filter filter; /* the reader's */
-	struct window *window; /* being filled; NULL before the first sample */
-	uint64_t last_end_ns; /* of the last window; 0: there was none */
+	struct window_series cpu, off_cpu;
+	struct blocks blocks; /* that have not ended */
+	struct schedule_frames schedule_frames;
+	uint64_t blocks_start_ns; /* from then on their time counts, CLOCK_MONOTONIC */
 	uint64_t next_sweep_ns; /* of the process table */
 	uint64_t started_ns;
 	struct kernel_symbols *kernel; /* the symbolizer's */
 	struct symbolizer_thread *symbolizer;
 	uint64_t nr_samples;
 	uint64_t nr_samples_lost; /* by the reader */
+	uint64_t nr_blocks_lost;
 	uint64_t nr_windows;
 };
 
@@ -151,6 +165,7 @@ int pipeline_start(const struct pipeline_opts *opts, struct pipeline **ret_pipel
 		return -ENOMEM;
 	pipeline->opts = *opts;
 	pipeline->host_root_fd = -EBADF;
+	pipeline->off_cpu.type = PROFILE_OFF_CPU;
 	pipeline->started_ns = clock_mono_ns();
 	int r = process_table_new(opts->proc_fd, opts->max_processes, &pipeline->processes);
 	if (r == 0)
@@ -163,6 +178,8 @@ int pipeline_start(const struct pipeline_opts *opts, struct pipeline **ret_pipel
 		r = symbolizer_load_kernel(opts->proc_fd, &pipeline->kernel);
 	if (r == 0)
 		take_inventory(pipeline);
+	if (r == 0 && opts->off_cpu)
+		schedule_frames_init(&pipeline->schedule_frames, pipeline->kernel);
 	if (r == 0) {
 		cgroup_filter_init(&pipeline->filter, opts->source, pipeline->identity,
 				   opts->identity.pods, opts->selection);
@@ -175,22 +192,22 @@ int pipeline_start(const struct pipeline_opts *opts, struct pipeline **ret_pipel
 	return r;
 }
 
-static void close_window(struct pipeline *pipeline)
+static void close_window(struct pipeline *pipeline, struct window_series *series)
 {
-	struct window *window = take_ptr(pipeline->window);
+	struct window *window = take_ptr(series->window);
 
 	if (!window)
 		return;
 	pipeline->nr_windows++;
-	pipeline->last_end_ns = window->end_ns;
+	series->last_end_ns = window->end_ns;
 	symbolizer_thread_push(pipeline->symbolizer, window);
 }
 
 /* Windows lie in seconds of Unix time. One begins with its second, or behind the window before it;
  * the first one begins with its first sample. */
-static int open_window(struct pipeline *pipeline, uint64_t time_ns)
+static int open_window(struct window_series *series, uint64_t time_ns)
 {
-	uint64_t unix_ns = clock_mono_to_real_ns(time_ns), last_end_ns = pipeline->last_end_ns;
+	uint64_t unix_ns = clock_mono_to_real_ns(time_ns), last_end_ns = series->last_end_ns;
 	uint64_t in_second_ns = min_u64(unix_ns % WINDOW_NS, time_ns);
 	uint64_t start_ns = max_u64(time_ns - in_second_ns, last_end_ns);
 
@@ -200,21 +217,23 @@ static int open_window(struct pipeline *pipeline, uint64_t time_ns)
 	/* While the clock is adjusted, a window may end a little before its second. */
 	if (start_ns == last_end_ns && start_unix_ns % WINDOW_NS > WINDOW_NS - CLOCK_DRIFT_NS)
 		start_unix_ns += WINDOW_NS - start_unix_ns % WINDOW_NS;
-	return window_new(start_ns, start_unix_ns, &pipeline->window);
+	return window_new(start_ns, start_unix_ns, series->type, &series->window);
 }
 
 /* Returns the window of a sample. A sample that is a little late goes into the present one. */
 static struct window *window_at(struct pipeline *pipeline, uint64_t time_ns)
 {
-	if (pipeline->window && time_ns >= pipeline->window->end_ns)
-		close_window(pipeline);
-	if (!pipeline->window && open_window(pipeline, time_ns) < 0)
+	struct window_series *series = &pipeline->cpu;
+
+	if (series->window && time_ns >= series->window->end_ns)
+		close_window(pipeline, series);
+	if (!series->window && open_window(series, time_ns) < 0)
 		return NULL;
-	return pipeline->window;
+	return series->window;
 }
 
 static int add_to_window(struct pipeline *pipeline, struct window *window,
-			 const struct sample_event *event)
+			 const struct sample_event *event, uint64_t count)
 {
 	struct locator locator = {
 		.processes = pipeline->processes,
@@ -228,8 +247,9 @@ static int add_to_window(struct pipeline *pipeline, struct window *window,
 					 .time_ns = pipeline->opts.keeps_times ? event->time_ns : 0,
 					 .pid = event->pid,
 					 .tid = event->tid,
-					 .cpu = event->cpu,
-					 .count = 1 };
+					 .cpu = event->kind == RECORD_TIMER ? event->cpu
+									    : PROFILE_CPU_UNKNOWN,
+					 .count = count };
 
 	int r = window_add_cgroup(window, event->cgroup_id);
 	if (r < 0)
@@ -250,13 +270,119 @@ void pipeline_add_sample(struct pipeline *pipeline, const struct sample_event *e
 
 	pipeline->nr_samples++;
 	binder_check_sample(&pipeline->binder, event);
-	if (window && add_to_window(pipeline, window, event) == 0) {
+	if (window && add_to_window(pipeline, window, event, 1) == 0) {
 		window_count_time(window, event->time_ns);
 		window->nr_samples++;
 	} else {
 		pipeline->nr_samples_lost++;
 	}
 	binder_see_sample(&pipeline->binder, event);
+}
+
+/* Adds the time of a block up to `until_ns` to the window. */
+static void count_block(struct pipeline *pipeline, struct block *block, uint64_t until_ns)
+{
+	struct window *window = pipeline->off_cpu.window;
+	uint64_t weight_ns;
+
+	block->counted_ns = max_u64(block->counted_ns, pipeline->blocks_start_ns);
+	weight_ns = block_weight(block, until_ns);
+	block->counted_ns = max_u64(block->counted_ns, until_ns);
+	if (weight_ns == 0)
+		return;
+	block->event->time_ns = until_ns;
+	if (add_to_window(pipeline, window, block->event, weight_ns) == 0)
+		window->nr_samples++;
+	else
+		pipeline->nr_blocks_lost++;
+}
+
+/* Returns whether the source has not known a block for two windows. So its end was lost, and not
+ * only on its way when the source was asked. */
+static bool is_over(const struct pipeline *pipeline, struct block *block)
+{
+	bool was_doubted = block->is_doubted;
+
+	block->is_doubted = !sample_source_has_block(pipeline->opts.source, block->event->tid,
+						     block->event->sequence);
+	return was_doubted && block->is_doubted;
+}
+
+/* Counts the blocks that go on at the end of the window. */
+static void count_blocks(struct pipeline *pipeline)
+{
+	for (size_t i = 0; i < pipeline->blocks.nr;) {
+		struct block *block = &pipeline->blocks.rows[i];
+
+		if (is_over(pipeline, block)) {
+			pipeline->nr_blocks_lost++;
+			blocks_remove(&pipeline->blocks, block);
+			continue;
+		}
+		count_block(pipeline, block, pipeline->off_cpu.window->end_ns);
+		i++;
+	}
+}
+
+/* Closes the windows that are over at a time. Each second has one, as some thread always waits. */
+static void advance_blocks(struct pipeline *pipeline, uint64_t time_ns)
+{
+	struct window_series *series = &pipeline->off_cpu;
+
+	while (series->window && time_ns >= series->window->end_ns) {
+		count_blocks(pipeline);
+		close_window(pipeline, series);
+		if (open_window(series, series->last_end_ns) < 0)
+			return;
+	}
+}
+
+void pipeline_start_blocks(struct pipeline *pipeline, uint64_t now_ns)
+{
+	struct window_series *series = &pipeline->off_cpu;
+
+	window_free(take_ptr(series->window));
+	series->last_end_ns = 0;
+	pipeline->blocks_start_ns = now_ns;
+	if (open_window(series, now_ns) < 0)
+		pipeline->nr_blocks_lost += pipeline->blocks.nr;
+}
+
+void pipeline_begin_block(struct pipeline *pipeline, const struct sample_event *event)
+{
+	size_t nr_skipped = schedule_frames_count(&pipeline->schedule_frames, event->frames,
+						  event->nr_kernel);
+
+	advance_blocks(pipeline, event->time_ns);
+	binder_check_sample(&pipeline->binder, event);
+	if (blocks_begin(&pipeline->blocks, event, nr_skipped) < 0)
+		pipeline->nr_blocks_lost++;
+	binder_see_sample(&pipeline->binder, event);
+}
+
+void pipeline_end_block(struct pipeline *pipeline, const struct sample_event *event)
+{
+	advance_blocks(pipeline, event->time_ns);
+
+	struct block *block = blocks_find(&pipeline->blocks, event->tid, event->sequence);
+	if (!block)
+		return;
+	if (pipeline->off_cpu.window)
+		count_block(pipeline, block, event->time_ns);
+	blocks_remove(&pipeline->blocks, block);
+}
+
+void pipeline_add_block(struct pipeline *pipeline, const struct sample_event *event)
+{
+	pipeline_begin_block(pipeline, event);
+
+	struct block *block = blocks_find(&pipeline->blocks, event->tid, event->sequence);
+	if (!block)
+		return;
+	block->counted_ns = event->time_ns - event->length_ns;
+	if (pipeline->off_cpu.window)
+		count_block(pipeline, block, event->time_ns);
+	blocks_remove(&pipeline->blocks, block);
 }
 
 void pipeline_add_copy(struct pipeline *pipeline, const struct code_copy *copy)
@@ -290,8 +416,10 @@ void pipeline_meet_process(struct pipeline *pipeline, const struct sample_event 
 void pipeline_lose_events(struct pipeline *pipeline, uint64_t time_ns)
 {
 	process_table_lose_events(pipeline->processes, time_ns);
-	if (pipeline->window)
-		window_forget_locations(pipeline->window); /* mappings may be read again now */
+	if (pipeline->cpu.window) /* mappings may be read again now */
+		window_forget_locations(pipeline->cpu.window);
+	if (pipeline->off_cpu.window)
+		window_forget_locations(pipeline->off_cpu.window);
 }
 
 void pipeline_add_event(struct pipeline *pipeline, const struct proc_event *event)
@@ -321,8 +449,9 @@ void pipeline_tick(struct pipeline *pipeline, uint64_t now_ns)
 	cgroup_filter_update(&pipeline->filter);
 	if (cgroup_filter_is_waiting(&pipeline->filter, now_ns))
 		identity_ask_for_undecided(pipeline->identity);
-	if (pipeline->window && now_ns >= pipeline->window->end_ns)
-		close_window(pipeline);
+	if (pipeline->cpu.window && now_ns >= pipeline->cpu.window->end_ns)
+		close_window(pipeline, &pipeline->cpu);
+	advance_blocks(pipeline, now_ns - BLOCKS_LATE_NS);
 	if (now_ns < pipeline->next_sweep_ns)
 		return;
 	pipeline->next_sweep_ns = now_ns + SWEEP_INTERVAL_NS;
@@ -335,17 +464,28 @@ uint64_t pipeline_next_tick_ns(const struct pipeline *pipeline, uint64_t now_ns)
 	return runtime_binder_next_ns(&pipeline->binder.runtimes, now_ns);
 }
 
+/* The second of the last window is not over: nobody samples what is left of it. */
+static void end_now(struct window_series *series, uint64_t now_ns)
+{
+	struct window *window = series->window;
+
+	if (window && now_ns > window->start_ns && now_ns < window->end_ns)
+		window->end_ns = now_ns;
+}
+
 void pipeline_close(struct pipeline *pipeline)
 {
 	uint64_t now_ns = clock_mono_ns();
-	struct window *window = pipeline->window;
 
 	if (!pipeline->symbolizer || !symbolizer_thread_is_running(pipeline->symbolizer))
 		return;
-	/* Its second is not over: nobody samples what is left of it. */
-	if (window && now_ns > window->start_ns && now_ns < window->end_ns)
-		window->end_ns = now_ns;
-	close_window(pipeline);
+	end_now(&pipeline->cpu, now_ns);
+	close_window(pipeline, &pipeline->cpu);
+	advance_blocks(pipeline, now_ns);
+	end_now(&pipeline->off_cpu, now_ns);
+	if (pipeline->off_cpu.window)
+		count_blocks(pipeline);
+	close_window(pipeline, &pipeline->off_cpu);
 	symbolizer_thread_close(pipeline->symbolizer);
 }
 
@@ -370,7 +510,9 @@ void pipeline_free(struct pipeline *pipeline)
 		return;
 	pipeline_close(pipeline);
 	symbolizer_thread_free(pipeline->symbolizer);
-	window_free(pipeline->window);
+	window_free(pipeline->cpu.window);
+	window_free(pipeline->off_cpu.window);
+	blocks_done(&pipeline->blocks);
 	kernel_symbols_free(pipeline->kernel);
 	identity_free(pipeline->identity);
 	elf_cache_free(pipeline->elfs);
@@ -391,6 +533,7 @@ struct pipeline_stats pipeline_get_stats(struct pipeline *pipeline)
 	struct pipeline_stats stats = {
 		.nr_samples = pipeline->nr_samples,
 		.nr_samples_lost = pipeline->nr_samples_lost + symbolizer.nr_samples_lost,
+		.nr_blocks_lost = pipeline->nr_blocks_lost,
 		.nr_windows = pipeline->nr_windows,
 		.nr_windows_finished = symbolizer.nr_windows_finished,
 		.nr_frames_named = symbolizer.nr_frames_named,

@@ -52,6 +52,7 @@ struct pipeline_opts {
 	struct sample_source *source; /* borrowed; gets the verdicts on cgroups */
 	const struct selection *selection; /* borrowed until pipeline_select() */
 	uint64_t period_ns; /* CPU time that a sample stands for */
+	bool off_cpu; /* there will be blocks */
 	bool keeps_times; /* keep the time of each sample, so that samples are not merged */
 	struct identity_opts identity;
 	/* Takes each finished profile, on the symbolizer thread; the reference stays the
@@ -63,6 +64,7 @@ struct pipeline_opts {
 struct pipeline_stats {
 	uint64_t nr_samples; /* handed in */
 	uint64_t nr_samples_lost; /* windows dropped or full, no memory */
+	uint64_t nr_blocks_lost; /* no memory, or their ends were lost */
 	uint64_t nr_windows; /* handed to the symbolizer */
 	/* Windows that delay no others any more; the symbolizer may still hold some. */
 	uint64_t nr_windows_finished;
@@ -84,6 +86,13 @@ void pipeline_lose_events(struct pipeline *pipeline,
 			  uint64_t time_ns); /* some before this are missing */
 void pipeline_add_event(struct pipeline *pipeline, const struct proc_event *event);
 void pipeline_add_sample(struct pipeline *pipeline, const struct sample_event *sample);
+/* The same for the records of blocks (bpf/shared/off_cpu.h). Blocks may begin before
+ * pipeline_start_blocks(). From then on their time is counted, and what was counted before and is
+ * in no finished profile is forgotten. */
+void pipeline_start_blocks(struct pipeline *pipeline, uint64_t now_ns);
+void pipeline_begin_block(struct pipeline *pipeline, const struct sample_event *event);
+void pipeline_end_block(struct pipeline *pipeline, const struct sample_event *event);
+void pipeline_add_block(struct pipeline *pipeline, const struct sample_event *event);
 /* Keeps a copy of a code object for samples that come after it. */
 void pipeline_add_copy(struct pipeline *pipeline, const struct code_copy *copy);
 /* Learns of a busy process from a sample that is not put into a profile. */

@@ -119,8 +119,10 @@ static void finish_window(struct symbolizer_thread *thread, struct window *windo
 			       (unsigned long long)window->nr_samples);
 		return;
 	}
+	bool is_cpu = builder_peek(window->builder)->type == PROFILE_CPU;
+
 	builder_set_time(window->builder, window->start_unix_ns, window->end_ns - window->start_ns,
-			 thread->opts.period_ns);
+			 is_cpu ? thread->opts.period_ns : 0);
 	builder_date_samples(window->builder, window->start_ns);
 
 	_cleanup_(profile_unrefp) struct profile *profile = builder_seal(take_ptr(window->builder));

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-int window_new(uint64_t start_ns, uint64_t start_unix_ns, struct window **ret_window)
+int window_new(uint64_t start_ns, uint64_t start_unix_ns, enum profile_type type,
+	       struct window **ret_window)
 {
 	_cleanup_(window_freep) struct window *window = calloc(1, sizeof(*window));
 
@@ -22,6 +23,7 @@ int window_new(uint64_t start_ns, uint64_t start_unix_ns, struct window **ret_wi
 	int r = builder_new(WINDOW_MAX_BYTES, &window->builder);
 	if (r < 0)
 		return r;
+	builder_set_type(window->builder, type);
 	*ret_window = take_ptr(window);
 	return 0;
 }

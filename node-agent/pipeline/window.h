@@ -78,7 +78,8 @@ struct window {
 };
 
 /* A window ends with the second of Unix time in which it begins. Errors: -ENOMEM. */
-int window_new(uint64_t start_ns, uint64_t start_unix_ns, struct window **ret_window) must_check;
+int window_new(uint64_t start_ns, uint64_t start_unix_ns, enum profile_type type,
+	       struct window **ret_window) must_check;
 void window_free(struct window *window);
 DEFINE_FREEP(struct window, window_free)
 

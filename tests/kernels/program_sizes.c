@@ -44,8 +44,13 @@ static void programs_done(struct programs *programs)
 		free(programs->all[i].log);
 }
 
+/* As capture_bpf.c: a program for a tracepoint that this kernel lacks is not loaded. */
 static void set_knobs(struct flamelet_bpf *skel, bool cgroup_is_v1)
 {
+	bool has_exit = libbpf_find_vmlinux_btf_id("sched_exit_tp", BPF_TRACE_RAW_TP) > 0;
+
+	skel->rodata->off_cpu_has_exit = has_exit;
+	bpf_program__set_autoload(skel->progs.off_cpu_exit, has_exit);
 	skel->rodata->include_idle = true;
 	skel->rodata->cgroup_is_v1 = cgroup_is_v1;
 	skel->rodata->filter_by_pid = true;
@@ -132,6 +137,7 @@ int main(void)
 	if (r < 0)
 		return fail(r, &programs);
 	for (size_t i = 0; i < programs.nr; i++)
-		printf("%s %lu\n", programs.all[i].name, programs.all[i].nr_instructions);
+		if (programs.all[i].nr_instructions > 0) /* it is for this kernel */
+			printf("%s %lu\n", programs.all[i].name, programs.all[i].nr_instructions);
 	return EXIT_SUCCESS;
 }

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "capture/bpf/block_slots.h"
 #include "capture/cpu_timers.h"
 #include "capture/perf_events/perf_open.h"
 #include "capture/sample_source_ops.h"
@@ -21,6 +22,7 @@
 #define RING_POLLS 8
 #define RING_SAMPLE_BYTES 1024
 #define RING_MIN_BYTES (UINT64_C(1) << 19)
+#define RING_MIN_BLOCK_BYTES (UINT64_C(1) << 22) /* at first, each thread has a block */
 #define RING_MAX_BYTES (UINT64_C(1) << 26)
 
 #define CGROUPS_PER_POLL 4096 /* more than the ring has room for */
@@ -33,6 +35,7 @@ struct capture_bpf {
 	struct flamelet_bpf *skel; /* owned */
 	struct ring_buffer *ring; /* owned */
 	struct ring_buffer *cgroup_ring; /* owned */
+	struct block_slots blocks;
 	int wake_fd; /* owned; epoll(7), readable when the sampler wakes us */
 	const struct sample_consumer *consumer; /* during a poll */
 	uint64_t nr_polled; /* records handed out by this poll */
@@ -49,15 +52,15 @@ static uint32_t ring_bytes(const struct capture_opts *opts)
 {
 	uint64_t samples = (uint64_t)libbpf_num_possible_cpus() * opts->frequency_hz *
 			   opts->poll_interval_ns * RING_POLLS / NSEC_PER_SEC;
-	uint64_t bytes = RING_MIN_BYTES;
+	uint64_t bytes = opts->off_cpu ? RING_MIN_BLOCK_BYTES : RING_MIN_BYTES;
 
 	while (bytes < samples * RING_SAMPLE_BYTES && bytes < RING_MAX_BYTES)
 		bytes *= 2;
 	return (uint32_t)bytes;
 }
 
-/* Maps of targets that are not used take no memory; that of pids may grow while a command forks. */
-static int size_targets(struct flamelet_bpf *skel, const struct capture_opts *opts)
+/* Maps that are not used take no memory; that of pids may grow while a command forks. */
+static int size_maps(struct flamelet_bpf *skel, const struct capture_opts *opts)
 {
 	int r = 0;
 
@@ -67,6 +70,10 @@ static int size_targets(struct flamelet_bpf *skel, const struct capture_opts *op
 		r = bpf_map__set_max_entries(skel->maps.filter_tids, (uint32_t)opts->nr_tids + 1);
 	if (r == 0)
 		r = bpf_map__set_max_entries(skel->maps.filter_comms, (uint32_t)opts->nr_comms + 1);
+	if (r == 0 && !opts->off_cpu)
+		r = bpf_map__set_max_entries(skel->maps.off_cpu_slots, 1);
+	if (r == 0 && skel->rodata->off_cpu_has_exit)
+		r = bpf_map__set_max_entries(skel->maps.scratch_of_cpu, 2);
 	return r;
 }
 
@@ -76,6 +83,13 @@ static uint32_t thread_size(void)
 	uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE);
 
 	return page > THREAD_MIN_BYTES ? page : THREAD_MIN_BYTES;
+}
+
+/* Returns whether the kernel has the tracepoint sched_exit_tp, which comes when a thread runs
+ * again: about since Linux 6.15. */
+static bool kernel_has_exit(void)
+{
+	return libbpf_find_vmlinux_btf_id("sched_exit_tp", BPF_TRACE_RAW_TP) > 0;
 }
 
 static void set_knobs(struct flamelet_bpf *skel, const struct capture_opts *opts)
@@ -90,6 +104,9 @@ static void set_knobs(struct flamelet_bpf *skel, const struct capture_opts *opts
 	skel->rodata->filter_by_tid = opts->nr_tids > 0;
 	skel->rodata->filter_by_comm = opts->nr_comms > 0;
 	bpf_program__set_autoload(skel->progs.follow_fork, opts->follow_forks);
+	skel->rodata->off_cpu_has_exit = opts->off_cpu && kernel_has_exit();
+	bpf_program__set_autoload(skel->progs.off_cpu_switch, opts->off_cpu);
+	bpf_program__set_autoload(skel->progs.off_cpu_exit, skel->rodata->off_cpu_has_exit);
 }
 
 /* Adds a key of the map's own size to a target set. */
@@ -169,7 +186,7 @@ static int load(struct capture_bpf *capture, const struct capture_opts *opts,
 
 	int r = bpf_map__set_max_entries(capture->skel->maps.samples, ring_bytes(opts));
 	if (r == 0)
-		r = size_targets(capture->skel, opts);
+		r = size_maps(capture->skel, opts);
 	if (r == 0)
 		r = flamelet_bpf__load(capture->skel);
 	if (r < 0)
@@ -212,7 +229,7 @@ static int open_unwind_memory(struct capture_bpf *capture, const struct capture_
 static bool is_whole(const struct sample_event *event, size_t frames_bytes)
 {
 	return event->nr_kernel <= MAX_KERNEL_FRAMES && event->nr_user <= MAX_USER_WORDS &&
-	       event->unwind_result < UNWIND_NR_RESULTS &&
+	       event->unwind_result < UNWIND_NR_RESULTS && event->kind < RECORD_NR_KINDS &&
 	       frames_bytes >=
 		       ((size_t)event->nr_kernel + event->nr_user) * sizeof(event->frames[0]);
 }
@@ -227,6 +244,8 @@ static void on_sample(struct capture_bpf *capture, const struct sample_event *ev
 		capture->nr_bad_records++;
 		return;
 	}
+	if (event->kind == RECORD_BLOCK_BEGIN || event->kind == RECORD_BLOCK_LATE)
+		block_slots_count(&capture->blocks);
 	consumer->catch_up(event->time_ns, consumer->data);
 	consumer->handle(event, consumer->data);
 }
@@ -306,15 +325,29 @@ static int attach_prog(const struct bpf_program *prog, struct bpf_link **ret_lin
 	return *ret_link ? 0 : -errno;
 }
 
+static int attach_off_cpu(struct flamelet_bpf *skel)
+{
+	int r = 0;
+
+	skel->bss->off_cpu_start_ns = clock_mono_ns();
+	skel->bss->off_cpu_start_boot_ns = clock_read_ns(CLOCK_BOOTTIME);
+
+	if (skel->rodata->off_cpu_has_exit)
+		r = attach_prog(skel->progs.off_cpu_exit, &skel->links.off_cpu_exit);
+	return r < 0 ? r : attach_prog(skel->progs.off_cpu_switch, &skel->links.off_cpu_switch);
+}
+
 /* A kernel without the tracepoints of cgroups loses only the names of short-lived containers. */
-static int attach_progs(struct flamelet_bpf *skel, bool follow_forks)
+static int attach_progs(struct flamelet_bpf *skel, const struct capture_opts *opts)
 {
 	int r = attach_prog(skel->progs.process_fork, &skel->links.process_fork);
 	if (r == 0)
 		r = attach_prog(skel->progs.process_exec, &skel->links.process_exec);
 	if (r == 0)
 		r = attach_prog(skel->progs.process_exit, &skel->links.process_exit);
-	if (r == 0 && follow_forks)
+	if (r == 0 && opts->off_cpu)
+		r = attach_off_cpu(skel);
+	if (r == 0 && opts->follow_forks)
 		r = attach_prog(skel->progs.follow_fork, &skel->links.follow_fork);
 	(void)attach_prog(skel->progs.cgroup_born, &skel->links.cgroup_born);
 	(void)attach_prog(skel->progs.cgroup_died, &skel->links.cgroup_died);
@@ -369,8 +402,12 @@ static int attach(struct capture_bpf *capture, const struct capture_opts *opts)
 	if (!capture->cgroup_ring)
 		return -errno;
 	int r = open_wake_fd(capture);
+	if (r == 0 && opts->off_cpu)
+		r = block_slots_open(
+			&capture->blocks, bpf_map__fd(capture->skel->maps.off_cpu_slots),
+			(volatile uint64_t *)&capture->skel->data->off_cpu_threshold_ns);
 	if (r == 0)
-		r = attach_progs(capture->skel, opts->follow_forks);
+		r = attach_progs(capture->skel, opts);
 	return r < 0 ? r : cpu_timers_new(&kind, opts->cpus, &capture->base.timers);
 }
 
@@ -381,6 +418,7 @@ static void close_bpf(struct sample_source *base)
 	if (capture->skel)
 		flamelet_bpf__detach(capture->skel);
 	cleanup_closep(&capture->wake_fd);
+	block_slots_close(&capture->blocks);
 	ring_buffer__free(capture->cgroup_ring);
 	ring_buffer__free(capture->ring);
 	unwind_memory_free(base->unwind_memory);
@@ -396,6 +434,7 @@ static uint64_t poll_samples(struct sample_source *base, const struct sample_con
 	capture->nr_polled = 0;
 	capture->bytes_left = bpf_map__max_entries(capture->skel->maps.samples);
 	(void)ring_buffer__consume(capture->ring);
+	block_slots_pace(&capture->blocks, sample_source_nr_cpus(base), clock_mono_ns());
 	return capture->nr_polled;
 }
 
@@ -437,6 +476,11 @@ static int open_thread(struct sample_source *base, uint32_t tid, void **ret_thre
 static void close_thread(void *thread)
 {
 	bpf_link__destroy(thread);
+}
+
+static bool has_block(const struct sample_source *base, uint32_t tid, uint32_t sequence)
+{
+	return block_slots_has(&((const struct capture_bpf *)base)->blocks, tid, sequence);
 }
 
 static void sum_bpf_stats(const struct capture_bpf *capture, uint64_t totals[static STAT_NR])
@@ -481,6 +525,7 @@ static const struct sample_source_ops ops = {
 	.add_pid = add_pid,
 	.open_thread = open_thread,
 	.close_thread = close_thread,
+	.has_block = has_block,
 	.get_stats = get_stats,
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/fileio.h"
+#include "base/minmax.h"
 #include "base/search.h"
 #include "base/strbuf.h"
 #include "symbol/kernel/kallsyms_parser.h"
@@ -330,4 +331,19 @@ const char *kallsyms_find(const struct kallsyms *kallsyms, uint64_t address,
 	if (ret_module)
 		*ret_module = kallsyms->text + kallsyms->module_names[kallsyms->modules[next - 1]];
 	return kallsyms->text + kallsyms->names[next - 1];
+}
+
+void kallsyms_each(const struct kallsyms *kallsyms,
+		   void (*handle)(const char *name, uint64_t start, uint64_t end, void *data),
+		   void *data)
+{
+	const uint64_t *addresses = kallsyms->addresses;
+
+	for (size_t i = 0; i < kallsyms->nr_functions; i++) {
+		uint64_t end = addresses[i] + KALLSYMS_MAX_FUNCTION_BYTES;
+
+		if (i + 1 < kallsyms->nr_functions)
+			end = min_u64(end, addresses[i + 1]);
+		handle(kallsyms->text + kallsyms->names[i], addresses[i], end, data);
+	}
 }

@@ -31,4 +31,10 @@ DEFINE_FREEP(struct kallsyms, kallsyms_free)
 const char *kallsyms_find(const struct kallsyms *kallsyms, uint64_t address,
 			  const char **ret_module);
 
+/* Calls `handle` for each function with its first address and the one behind its last, in the order
+ * of addresses. */
+void kallsyms_each(const struct kallsyms *kallsyms,
+		   void (*handle)(const char *name, uint64_t start, uint64_t end, void *data),
+		   void *data);
+
 #endif

@@ -111,3 +111,11 @@ const char *kernel_symbols_find(struct kernel_symbols *symbols, uint64_t address
 		*ret_module = module;
 	return name;
 }
+
+void kernel_symbols_each(const struct kernel_symbols *symbols,
+			 void (*handle)(const char *name, uint64_t start, uint64_t end, void *data),
+			 void *data)
+{
+	if (symbols->list)
+		kallsyms_each(symbols->list, handle, data);
+}

@@ -44,4 +44,9 @@ void kernel_symbols_outdate(struct kernel_symbols *symbols, uint64_t time_ns);
 const char *kernel_symbols_find(struct kernel_symbols *symbols, uint64_t address, uint64_t now_ns,
 				const char **ret_module);
 
+/* As kallsyms_each(), of the list that was read last; nothing if none was. */
+void kernel_symbols_each(const struct kernel_symbols *symbols,
+			 void (*handle)(const char *name, uint64_t start, uint64_t end, void *data),
+			 void *data);
+
 #endif

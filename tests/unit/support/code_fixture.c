@@ -83,7 +83,7 @@ void code_fixture_init(struct code_fixture *fixture)
 		.max_bytes = JIT_MAX_BYTES,
 	};
 	assert_int_equal(jit_cache_new(&jits, &fixture->jits), 0);
-	assert_int_equal(window_new(CODE_NOW, CODE_NOW, &fixture->window), 0);
+	assert_int_equal(window_new(CODE_NOW, CODE_NOW, PROFILE_CPU, &fixture->window), 0);
 	fixture->locator = (struct locator){ .processes = fixture->proc.table,
 					     .elfs = fixture->elfs,
 					     .jits = fixture->jits,
@@ -103,7 +103,7 @@ void code_fixture_next_window(struct code_fixture *fixture)
 	uint64_t start_ns = fixture->window->end_ns;
 
 	window_free(fixture->window);
-	assert_int_equal(window_new(start_ns, start_ns, &fixture->window), 0);
+	assert_int_equal(window_new(start_ns, start_ns, PROFILE_CPU, &fixture->window), 0);
 	fixture->locator.window = fixture->window;
 }
 

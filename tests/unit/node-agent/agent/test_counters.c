@@ -117,7 +117,8 @@ static void names_stand_for_the_right_numbers(void **state)
 		size_t offset;
 	} cases[] = {
 		{ "ring_full=1", offsetof(struct counters, agent.capture.bpf[STAT_RING_FULL]) },
-		{ "unwind_truncated=1", offsetof(struct counters, agent.capture.bpf[STAT_NR - 1]) },
+		{ "unwind_interrupted=1",
+		  offsetof(struct counters, agent.capture.bpf[STAT_NR - 1]) },
 		{ "unwind_complete=1",
 		  offsetof(struct counters, agent.capture.bpf[STAT_UNWIND_FIRST]) },
 		{ "samples=1", offsetof(struct counters, agent.pipeline.nr_samples) },

@@ -9,7 +9,7 @@ static struct window *make_window(uint64_t start_ns)
 {
 	struct window *window = NULL;
 
-	assert_int_equal(window_new(start_ns, start_ns, &window), 0);
+	assert_int_equal(window_new(start_ns, start_ns, PROFILE_CPU, &window), 0);
 	return window;
 }
 

@@ -16,7 +16,7 @@ static void threads_of_the_kernel_are_told_by_name_alone(void **state)
 	struct locator locator = { .owner = 0 };
 	(void)state;
 
-	assert_int_equal(window_new(1, 1, &window), 0);
+	assert_int_equal(window_new(1, 1, PROFILE_CPU, &window), 0);
 	locator.window = window;
 	for (uint32_t i = 0; i < array_len(names); i++) {
 		static struct sample_event event;
@@ -62,7 +62,7 @@ static void what_events_told_of_a_process_is_said(void **state)
 	(void)state;
 
 	assert_int_equal(process_table_new(proc_fd, 10, &processes), 0);
-	assert_int_equal(window_new(1, 1, &window), 0);
+	assert_int_equal(window_new(1, 1, PROFILE_CPU, &window), 0);
 	process_table_handle(processes,
 			     &(struct proc_event){ .kind = PROC_EXEC, .pid = 6, .time_ns = 1 });
 	for (size_t i = 0; i < array_len(events); i++)

@@ -193,6 +193,7 @@ static void a_stop_is_named_by_its_reason(void **state)
 		[UNWIND_BAD_TABLE] = "[damaged unwind table]",
 		[UNWIND_TOO_DEEP] = "[too deep]",
 		[UNWIND_TRUNCATED] = "[stack copy too short]",
+		[UNWIND_INTERRUPTED] = "[unwinder interrupted]",
 	};
 	struct code_fixture *fixture = *state;
 	struct symbolizer symbolizer = symbolizer_of(fixture);

@@ -12,7 +12,7 @@ static struct window *new_window(void)
 {
 	struct window *window = NULL;
 
-	assert_int_equal(window_new(START_NS, START_UNIX_NS, &window), 0);
+	assert_int_equal(window_new(START_NS, START_UNIX_NS, PROFILE_CPU, &window), 0);
 	return window;
 }
 
@@ -196,7 +196,7 @@ static int fill_window(void)
 	_cleanup_(window_freep) struct window *window = NULL;
 	uint32_t mapping = UINT32_MAX;
 
-	int r = window_new(START_NS, START_UNIX_NS, &window);
+	int r = window_new(START_NS, START_UNIX_NS, PROFILE_CPU, &window);
 	for (uint32_t n = 1; r == 0 && n < 40; n++) {
 		r = window_add_mapping(window, elf_code(n % 2 ? n : 0), n % 2 ? "/x" : "[y]", n,
 				       &mapping);

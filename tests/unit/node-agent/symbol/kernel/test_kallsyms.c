@@ -82,6 +82,40 @@ static void an_address_is_named_by_the_function_before_it(void **state)
 	}
 }
 
+struct span {
+	const char *name;
+	uint64_t start, end;
+};
+
+static void check_next(const char *name, uint64_t start, uint64_t end, void *data)
+{
+	const struct span **next = data;
+
+	assert_string_equal(name, (*next)->name);
+	assert_int_equal(start, (*next)->start);
+	assert_int_equal(end, (*next)->end);
+	(*next)++;
+}
+
+static void functions_are_listed_with_their_ends(void **state)
+{
+	static const struct span spans[] = {
+		{ "_stext", 0xffffffff81000000, 0xffffffff81000100 },
+		{ "the_global", 0xffffffff81000100, 0xffffffff81000200 },
+		{ "after", 0xffffffff81000200, 0xffffffff81100200 }, /* a megabyte is no function */
+		{ "module_init", 0xffffffffc0001000, 0xffffffffc0002000 },
+		{ "module_exit", 0xffffffffc0002000, 0xffffffffc0003000 },
+		{ "bpf_prog_6deef7357e7b4530_run", 0xffffffffc0003000, 0xffffffffc0005000 },
+		{ "trampoline", 0xffffffffc0005000, 0xffffffffc0105000 },
+	};
+	_cleanup_(kallsyms_freep) struct kallsyms *kallsyms = parse(typical);
+	const struct span *next = spans;
+
+	(void)state;
+	kallsyms_each(kallsyms, check_next, &next);
+	assert_ptr_equal(next, spans + array_len(spans));
+}
+
 static void malformed_lines_are_skipped(void **state)
 {
 	static const char *const lines[] = {
@@ -218,6 +252,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_address_is_named_by_the_function_before_it),
+		cmocka_unit_test(functions_are_listed_with_their_ends),
 		cmocka_unit_test(malformed_lines_are_skipped),
 		cmocka_unit_test(hidden_addresses_are_a_lack_of_permission),
 		cmocka_unit_test(a_last_line_without_newline_counts),

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Times in which threads do not run: shared/off_cpu.h.
+ *
+ * Attach points: BTF tracepoint sched_switch(preempt, prev, next), in the context of the thread
+ * that stops running, with its run queue locked and interrupts off: most blocks must cost little.
+ * And sched_exit_tp(is_switch), where it exists, in the context of the thread that runs again,
+ * with interrupts on.
+ * Maps: off_cpu_slots, off_cpu_turns; for chosen blocks those of the sampler. */
+#include "bpf/filter.bpf.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/opts.bpf.h"
+#include "bpf/sample.bpf.h"
+
+/* include/linux/sched.h */
+#define TASK_DEAD 0x00000080
+#define TASK_NOLOAD 0x00000400 /* an idle thread of the kernel */
+
+#define NSEC_PER_USEC 1000
+#define PROBABILITY_BITS 22 /* of the quotient: lengths have up to 34 */
+
+static __always_inline struct off_cpu_slot *slot_of(__u32 tid)
+{
+	__u32 index = tid & (OFF_CPU_SLOTS - 1);
+
+	return bpf_map_lookup_elem(&off_cpu_slots, &index);
+}
+
+/* A thread that waits may be woken at the same time: then it may seem to run. */
+static __always_inline __u32 read_state(struct task_struct *task)
+{
+	struct task_struct___before_5_14 *old = (void *)task;
+
+	if (bpf_core_field_exists(task->__state))
+		return READ_KERNEL(task->__state);
+	return (__u32)READ_KERNEL(old->state);
+}
+
+/* Returns the share that a length has of the threshold. */
+static __always_inline __u32 share_of_threshold(__u64 length_us)
+{
+	__u64 length_ns = length_us * NSEC_PER_USEC, threshold_ns = off_cpu_threshold_ns;
+
+	if (length_ns >= threshold_ns)
+		return OFF_CPU_CERTAIN;
+	return (__u32)(((length_ns << PROBABILITY_BITS) / threshold_ns) << (32 - PROBABILITY_BITS));
+}
+
+/* Returns the probability with which a block is chosen at its beginning; 0: it is not. */
+static __always_inline __u32 choose_at_begin(__u32 predicted_us, bool is_first)
+{
+	__u32 share;
+
+	if (off_cpu_has_exit)
+		return is_first || predicted_us >= OFF_CPU_LONG_US ? OFF_CPU_CERTAIN : 0;
+	if (is_first)
+		return OFF_CPU_CERTAIN;
+	share = share_of_threshold(predicted_us);
+	return share < OFF_CPU_MIN_PROBABILITY ? OFF_CPU_MIN_PROBABILITY : share;
+}
+
+static __always_inline void read_stacks(void *ctx, struct task_struct *task,
+					struct scratch *scratch)
+{
+	struct sample_event *event = &scratch->event;
+	unsigned int flags = READ_KERNEL(task->flags);
+	long bytes = bpf_get_stack(ctx, event->frames, MAX_KERNEL_FRAMES * sizeof(__u64), 0);
+	__u32 result = UNWIND_KERNEL_THREAD;
+
+	event->nr_kernel = bytes > 0 ? (__u16)(bytes / sizeof(__u64)) : 0;
+	begin_user_stack(scratch, flags);
+	if (!(flags & PF_KTHREAD)) {
+		result = read_saved_regs(task, scratch);
+		if (result == UNWIND_COMPLETE)
+			result = unwind_user_stack(task, scratch, flags);
+	}
+	event->unwind_result = result;
+}
+
+/* Sends a record with the stacks. Returns whether it is wanted and sent. */
+static __always_inline bool send_block(void *ctx, struct task_struct *task, struct scratch *scratch)
+{
+	struct sample_event *event = &scratch->event;
+
+	event->in_user = false;
+	read_stacks(ctx, task, scratch);
+	if (output_event(event, scratch->unwind.asks || must_be_read_soon(scratch)) < 0) {
+		stat_add(STAT_BLOCK_LOST);
+		return false;
+	}
+	stat_add(STAT_BLOCK_SENT);
+	return true;
+}
+
+static __always_inline bool send_begin(void *ctx, struct task_struct *task,
+				       const struct off_cpu_slot *slot, __u32 probability)
+{
+	struct scratch *scratch = get_scratch();
+	struct sample_event *event;
+
+	if (!scratch || !cgroup_is_wanted(task))
+		return false;
+	event = &scratch->event;
+	read_task(task, event);
+	if (!sample_is_wanted(event))
+		return false;
+	event->kind = RECORD_BLOCK_BEGIN;
+	event->time_ns = slot->begin_ns;
+	event->probability = probability;
+	event->sequence = slot->sequence;
+	event->length_ns = 0;
+	return send_block(ctx, task, scratch);
+}
+
+static __always_inline void send_late(void *ctx, struct task_struct *task,
+				      const struct off_cpu_turn *turn)
+{
+	struct scratch *scratch = get_scratch();
+	struct sample_event *event;
+
+	if (!scratch || !cgroup_is_wanted(task))
+		return;
+	event = &scratch->event;
+	read_task(task, event);
+	if (!sample_is_wanted(event))
+		return;
+	event->kind = RECORD_BLOCK_LATE;
+	event->time_ns = turn->end_ns;
+	event->probability = turn->probability;
+	event->sequence = 0;
+	event->length_ns = turn->length_ns;
+	(void)send_block(ctx, task, scratch);
+}
+
+/* If the record is lost, the agent sees in the slot that the block is over. */
+static __always_inline void send_end(__u32 tid, __u32 sequence, __u64 now_ns)
+{
+	__u32 index = unwinder_is_busy();
+	struct scratch *scratch = bpf_map_lookup_elem(&scratch_of_cpu, &index);
+	struct sample_event *event;
+
+	if (!scratch)
+		return;
+	event = &scratch->event;
+	event->kind = RECORD_BLOCK_END;
+	event->time_ns = now_ns;
+	event->tid = tid;
+	event->sequence = sequence;
+	event->nr_kernel = 0;
+	event->nr_user = 0;
+	event->unwind_result = UNWIND_COMPLETE;
+	(void)output_event(event, false);
+}
+
+/* Chooses a block by its length. The stack of the thread, which runs next, cannot be read before it
+ * does. */
+static __always_inline void choose_at_end(__u32 tid, __u64 begin_ns, __u64 now_ns)
+{
+	__u64 length_ns = now_ns - begin_ns;
+	__u32 probability = share_of_threshold(length_ns / NSEC_PER_USEC);
+	struct off_cpu_turn *turn = get_turn();
+
+	if (!turn || bpf_get_prandom_u32() >= probability)
+		return;
+	turn->tid = tid;
+	turn->end_ns = now_ns;
+	turn->length_ns = length_ns;
+	turn->probability = probability;
+}
+
+static __always_inline void end_known(struct off_cpu_slot *slot, __u32 tid, __u64 now_ns)
+{
+	__u64 length_us = (now_ns - slot->begin_ns) / NSEC_PER_USEC;
+
+	if (slot->is_chosen)
+		send_end(tid, slot->sequence, now_ns);
+	else if (off_cpu_has_exit)
+		choose_at_end(tid, slot->begin_ns, now_ns);
+	if (length_us > OFF_CPU_MAX_THRESHOLD_NS / NSEC_PER_USEC)
+		length_us = OFF_CPU_MAX_THRESHOLD_NS / NSEC_PER_USEC;
+	slot->predicted_us = slot->predicted_us - slot->predicted_us / 4 + (__u32)length_us / 4;
+	slot->begin_ns = 0;
+	slot->is_chosen = false;
+}
+
+/* A thread that is older than the programs and was not seen yet has waited since they began. */
+static __always_inline void end_block(struct task_struct *task, __u32 tid, __u64 now_ns)
+{
+	struct off_cpu_slot *slot = slot_of(tid);
+
+	if (!slot)
+		return;
+	if (slot->tid == tid && slot->begin_ns != 0)
+		end_known(slot, tid, now_ns);
+	else if (off_cpu_has_exit && slot->tid == 0 && off_cpu_start_ns != 0 &&
+		 READ_KERNEL(task->start_boottime) < off_cpu_start_boot_ns)
+		choose_at_end(tid, off_cpu_start_ns, now_ns);
+}
+
+static __always_inline void begin_block(void *ctx, struct task_struct *task, __u64 now_ns)
+{
+	__u32 state = read_state(task), tid = (__u32)READ_KERNEL(task->pid), probability;
+	struct off_cpu_slot *slot = slot_of(tid);
+	bool is_first;
+
+	if (!slot)
+		return;
+	is_first = slot->tid != tid;
+	if (is_first)
+		slot->predicted_us = 0;
+	slot->is_chosen = false;
+	if (state & TASK_DEAD || state & TASK_NOLOAD) {
+		slot->tid = 0;
+		return;
+	}
+	slot->tid = tid;
+	slot->begin_ns = now_ns;
+	probability = choose_at_begin(slot->predicted_us, is_first);
+	if (probability == 0 || bpf_get_prandom_u32() > probability)
+		return;
+	if (unwinder_is_busy()) { /* newer kernels may preempt it */
+		stat_add(STAT_BLOCK_LOST);
+		return;
+	}
+	slot->sequence++;
+	slot->is_chosen = send_begin(ctx, task, slot, probability);
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(off_cpu_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	__u64 now_ns = bpf_ktime_get_ns();
+	__u32 next_tid = (__u32)READ_KERNEL(next->pid);
+
+	(void)preempt;
+	if (next_tid != 0)
+		end_block(next, next_tid, now_ns);
+	if (READ_KERNEL(prev->pid) != 0)
+		begin_block(ctx, prev, now_ns);
+	return 0;
+}
+
+SEC("tp_btf/sched_exit_tp")
+int off_cpu_exit(void *ctx)
+{
+	struct task_struct *task = current_task();
+	struct off_cpu_turn *turn = get_turn();
+	bool is_mine;
+
+	if (!turn || turn->tid == 0)
+		return 0;
+	is_mine = turn->tid == (__u32)READ_KERNEL(task->pid) && !turn->is_unwinding;
+	turn->tid = 0;
+	if (!is_mine)
+		return 0;
+	turn->is_unwinding = true;
+	send_late(ctx, task, turn);
+	turn->is_unwinding = false;
+	return 0;
+}

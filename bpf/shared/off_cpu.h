@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The contract for times in which threads do not run.
+ *
+ * A thread's block begins when it stops running and ends when it runs again. The kernel side
+ * chooses some blocks, with a probability that is sent along: time / probability estimates the time
+ * of all blocks. Records of the ring buffer:
+ *
+ *	RECORD_BLOCK_BEGIN   with the stack, when a block was chosen at its beginning
+ *	RECORD_BLOCK_END     without a stack, when the thread runs again
+ *	RECORD_BLOCK_LATE    with the stack, when a block was chosen at its end
+ *
+ * At its end the length of a block is known: its probability is the length's share of a threshold,
+ * so that each chosen block stands for the threshold, or for its own longer time. Then only the
+ * first block of a thread, and those of threads that wait for long, are chosen at their beginning,
+ * for certain, so that the agent sees blocks that have not ended.
+ *
+ * Kernels without the tracepoint sched_exit_tp (before about Linux 6.15) cannot read the stack at a
+ * block's end. There, all are chosen at their beginning, with a probability by the lengths of the
+ * thread's blocks before. The estimate is right on average whether these predict anything or not,
+ * because the choice does not depend on the length; but rare long blocks of threads with many short
+ * ones make it vary. */
+#ifndef BPF_SHARED_OFF_CPU_H
+#define BPF_SHARED_OFF_CPU_H
+
+#include <linux/types.h>
+
+/* Threads share a slot if the lowest bits of their ids are the same: then each of them ends the
+ * other one's block, which is not counted. */
+#define OFF_CPU_SLOTS (1 << 16)
+
+/* Probabilities are shares of this. */
+#define OFF_CPU_CERTAIN 0xffffffffU
+#define OFF_CPU_MIN_PROBABILITY (OFF_CPU_CERTAIN / 256) /* at a beginning */
+
+/* Threads whose blocks are this long are seen while they wait. */
+#define OFF_CPU_LONG_US (100 * 1000)
+
+/* A block of this length is chosen for certain. The agent moves it within these limits, so that
+ * a busy machine does not cost more. */
+#define OFF_CPU_MIN_THRESHOLD_NS (1000 * 1000ULL)
+#define OFF_CPU_MAX_THRESHOLD_NS (10 * 1000 * 1000 * 1000ULL)
+
+/* What is known of the thread that used a slot last. Written by the CPU on which the thread begins
+ * or ends a block; the agent reads it. */
+struct off_cpu_slot {
+	__u64 begin_ns; /* CLOCK_MONOTONIC; 0: the thread runs */
+	__u32 predicted_us; /* length of its next block */
+	__u32 tid;
+	__u32 sequence; /* of the block that was chosen last, as in its records */
+	__u32 is_chosen; /* the present block is */
+};
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/pipeline_choice.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/own_dir.h"
+#include "base/strbuf.h"
+
+#define REASON_MAX_BYTES 4096
+
+/* The time to wait for a window's symbols: a large program's table takes 1 to 2 s to read. */
+#define NAMES_WAIT_NS (10 * NSEC_PER_SEC)
+
+/* The agent waits less for files that only the slow worker reads, as later windows wait behind
+ * them. `record` does not. */
+#define SLOW_NAMES_WAIT_NS (3 * NSEC_PER_SEC)
+#define TOP_NAMES_WAIT_NS (3 * NSEC_PER_SEC) /* so much later, a picture is old */
+#define RECORD_NAMES_WAIT_NS (30 * NSEC_PER_SEC) /* after the last sample, for what took longer */
+
+#define LINES_PERMILLE 20 /* of a CPU, for debug information (symbol/dwarf/cpu_budget.h) */
+
+#define DEBUGINFOD_FILE_MAX ((uint64_t)2 << 30)
+#define DEBUGINFOD_TIMEOUT_NS (120 * NSEC_PER_SEC)
+
+static const enum demangle_style demangle_styles[] = {
+	[OPTION_DEMANGLE_NONE] = DEMANGLE_NONE,
+	[OPTION_DEMANGLE_SHORT] = DEMANGLE_SHORT,
+	[OPTION_DEMANGLE_FULL] = DEMANGLE_FULL,
+};
+
+/* Warns here, as the process that downloads would refuse the directory without a message. */
+static void check_debuginfod_cache(const struct options *options)
+{
+	_cleanup_(strbuf_done) struct strbuf refusal = strbuf_with_max(REASON_MAX_BYTES);
+	_cleanup_close_ int fd = -EBADF;
+
+	if (options->debuginfod_urls &&
+	    own_dir_look(options->debuginfod_cache_dir, OWN_DIR_FOR_FILES, &refusal, &fd) < 0)
+		log_warn("--debuginfod-cache: %s; no debug files will be downloaded",
+			 strbuf_str(&refusal));
+}
+
+/* A command without timers takes one sample of each thing. */
+static uint64_t period_of(const struct options *options)
+{
+	return options->frequency_hz > 0 ? NSEC_PER_SEC / options->frequency_hz : NSEC_PER_SEC;
+}
+
+void pipeline_choice_apply(const struct options *options, struct pipeline_opts *opts,
+			   struct debuginfod_opts *debuginfod)
+{
+	enum command_id command = options->input.command;
+	bool is_continuous = command == COMMAND_AGENT || command == COMMAND_TOP;
+
+	check_debuginfod_cache(options);
+	*debuginfod = (struct debuginfod_opts){
+		.urls = options->debuginfod_urls,
+		.cache_dir = options->debuginfod_cache_dir,
+		.max_cache_bytes = options->debuginfod_cache_max,
+		.max_file_bytes = DEBUGINFOD_FILE_MAX,
+		.timeout_ns = DEBUGINFOD_TIMEOUT_NS,
+	};
+	opts->debuginfod = debuginfod->urls ? debuginfod : NULL;
+	opts->symbol_memory_max = options->symbol_memory_max;
+	opts->names_wait_ns = command == COMMAND_TOP ? TOP_NAMES_WAIT_NS : NAMES_WAIT_NS;
+	opts->slow_names_wait_ns = is_continuous ? SLOW_NAMES_WAIT_NS : 0;
+	opts->last_names_wait_ns = is_continuous ? 0 : RECORD_NAMES_WAIT_NS;
+	opts->wants_lines = options->inlines;
+	opts->cache_dir = options->unwind_cache_dir;
+	opts->lines_permille = is_continuous ? LINES_PERMILLE : 0;
+	opts->demangle = demangle_styles[options->demangle];
+	opts->debug_dir = options->debug_dir;
+	opts->runtime_kinds = options->runtimes << RUNTIME_CPYTHON;
+	opts->period_ns = period_of(options);
+	opts->off_cpu = options->kind == OPTION_KIND_OFF_CPU;
+	opts->keeps_times = options_want_times(options);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Blocks, which are times in which a thread does not run (bpf/shared/off_cpu.h), between their
+ * beginning and their end. Belongs to one thread. */
+#ifndef PIPELINE_BLOCKS_H
+#define PIPELINE_BLOCKS_H
+
+#include "base/err.h"
+#include "base/htable.h"
+#include "bpf/shared/events.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BLOCKS_MAX_BYTES ((size_t)32 << 20) /* of records: some 50,000 usual ones */
+
+struct block {
+	struct sample_event *event; /* owned, up to its last frame */
+	uint64_t counted_ns; /* CLOCK_MONOTONIC: the time before this is in profiles */
+	bool is_doubted; /* the source did not know it when it was last asked */
+};
+
+struct blocks {
+	struct block *rows; /* owned; in no order */
+	size_t nr, cap;
+	struct htable by_tid;
+	size_t nr_bytes;
+};
+
+void blocks_done(struct blocks *blocks);
+
+/* Copies a record RECORD_BLOCK_BEGIN, without the first `nr_skipped` of its kernel frames. An older
+ * block of the thread is over, and its record is lost: it is removed. Errors: -ENOSPC over
+ * BLOCKS_MAX_BYTES, -ENOMEM. */
+int blocks_begin(struct blocks *blocks, const struct sample_event *event, size_t nr_skipped)
+	must_check;
+
+/* Returns the block that a record RECORD_BLOCK_END ends; NULL if it is not known. Borrowed, until
+ * blocks change. */
+struct block *blocks_find(const struct blocks *blocks, uint32_t tid, uint32_t sequence);
+
+/* Removes a block. The last row takes its place. */
+void blocks_remove(struct blocks *blocks, struct block *block);
+
+/* Returns the time for which a part of a block stands, from counted_ns on: that of all blocks like
+ * it. */
+uint64_t block_weight(const struct block *block, uint64_t until_ns);
+
+#endif

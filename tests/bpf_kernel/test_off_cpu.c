@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Times in which threads do not run, of children who know how long theirs were. */
+#include "base/clock.h"
+#include "pipeline/blocks.h"
+#include "plain_consumer.h"
+#include "tested_backend.h"
+
+#include <bpf/libbpf.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+#define POLL_NS (20 * NSEC_PER_MSEC)
+#define LATE_NS (60 * NSEC_PER_SEC) /* on a busy machine */
+#define ALL 100 /* percent */
+
+/* Written by the child, in shared memory. */
+struct truth {
+	uint64_t waited_ns; /* it did not run for so long */
+	bool is_over;
+};
+
+struct wait {
+	long ns;
+	int nr;
+	int every; /* each so many is rare_ns long; 0: none */
+	long rare_ns;
+};
+
+struct scene {
+	struct sample_source *source;
+	struct truth *truth;
+	pid_t child;
+	int start_fd; /* the child waits for its end */
+	struct blocks blocks;
+	uint64_t counted_ns; /* what the records say */
+	uint64_t nr_begun, nr_ended, nr_late;
+	uint64_t longest_late_ns;
+	uint64_t nr_others; /* of other processes */
+	uint64_t nr_without_kernel_frames;
+};
+
+static void sleep_ns(long ns)
+{
+	struct timespec time = { ns / (long)NSEC_PER_SEC, ns % (long)NSEC_PER_SEC };
+
+	nanosleep(&time, NULL);
+}
+
+static void wait_often(const struct wait *wait, struct truth *truth)
+{
+	uint64_t begin_ns = clock_mono_ns(), cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	for (int i = 1; i <= wait->nr; i++)
+		sleep_ns(wait->every && i % wait->every == 0 ? wait->rare_ns : wait->ns);
+	truth->waited_ns = clock_mono_ns() - begin_ns -
+			   (clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns);
+	__atomic_store_n(&truth->is_over, true, __ATOMIC_RELEASE);
+	for (;;) /* a wait would count */
+		getppid();
+}
+
+/* The child reads until the other end of the pipe is closed, and begins then. */
+static void start_child(struct scene *scene, const struct wait *wait)
+{
+	int ends[2];
+
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	scene->truth = mmap(NULL, sizeof(*scene->truth), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(scene->truth, MAP_FAILED);
+	scene->child = fork();
+	assert_true(scene->child >= 0);
+	if (scene->child == 0) {
+		char byte;
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(ends[1]);
+		if (read(ends[0], &byte, 1) == 0)
+			wait_often(wait, scene->truth);
+		_exit(1);
+	}
+	close(ends[0]);
+	scene->start_fd = ends[1];
+}
+
+static void count(struct scene *scene, struct block *block, uint64_t until_ns)
+{
+	scene->counted_ns += block_weight(block, until_ns);
+	blocks_remove(&scene->blocks, block);
+}
+
+static void on_record(const struct sample_event *event, void *data)
+{
+	struct scene *scene = data;
+	struct block *block;
+
+	if (event->kind == RECORD_TIMER)
+		return;
+	if (event->kind == RECORD_BLOCK_END) {
+		block = blocks_find(&scene->blocks, event->tid, event->sequence);
+		scene->nr_ended++;
+		if (block)
+			count(scene, block, event->time_ns);
+		return;
+	}
+	scene->nr_others += event->pid != (uint32_t)scene->child;
+	scene->nr_without_kernel_frames += event->nr_kernel == 0;
+	assert_int_equal(blocks_begin(&scene->blocks, event, 0), 0);
+	if (event->kind == RECORD_BLOCK_BEGIN) {
+		scene->nr_begun++;
+		return;
+	}
+	scene->nr_late++;
+	if (event->length_ns > scene->longest_late_ns)
+		scene->longest_late_ns = event->length_ns;
+	block = blocks_find(&scene->blocks, event->tid, event->sequence);
+	block->counted_ns = event->time_ns - event->length_ns;
+	count(scene, block, event->time_ns);
+}
+
+static void poll_until_over(struct scene *scene)
+{
+	const struct sample_consumer consumer = plain_consumer(on_record, scene);
+	uint64_t deadline_ns = clock_mono_ns() + LATE_NS;
+	bool is_over = false;
+
+	while (!is_over) {
+		assert_true(clock_mono_ns() < deadline_ns);
+		sleep_ns(POLL_NS);
+		is_over = __atomic_load_n(&scene->truth->is_over, __ATOMIC_ACQUIRE);
+		sample_source_poll(scene->source, &consumer);
+	}
+}
+
+static void open_source(struct scene *scene)
+{
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(4096);
+	const uint32_t pids[] = { (uint32_t)scene->child };
+	const struct capture_opts opts = { .frequency_hz = 19,
+					   .poll_interval_ns = POLL_NS,
+					   .pids = pids,
+					   .nr_pids = 1,
+					   .off_cpu = true };
+	struct cpu_set_bits restarted;
+
+	assert_int_equal(tested_backend_open(opts, &message, &scene->source), 0);
+	assert_int_equal(sample_source_follow_cpus(scene->source, &restarted), 0);
+}
+
+static void scene_done(struct scene *scene)
+{
+	kill(scene->child, SIGKILL);
+	waitpid(scene->child, NULL, 0);
+	sample_source_close(scene->source);
+	blocks_done(&scene->blocks);
+	munmap(scene->truth, sizeof(*scene->truth));
+}
+
+/* The child waits for the source, then as often as told. What it waited before counts only in
+ * `longest_late_ns`. */
+static void run(struct scene *scene, const struct wait *wait)
+{
+	start_child(scene, wait);
+	open_source(scene);
+	sleep_ns(10 * POLL_NS);
+	close(scene->start_fd);
+	poll_until_over(scene);
+}
+
+static uint64_t percent_of_truth(const struct scene *scene)
+{
+	uint64_t first_ns = scene->nr_late > 0 ? scene->longest_late_ns : 0;
+
+	return (scene->counted_ns - first_ns) * ALL / scene->truth->waited_ns;
+}
+
+static bool has_late_blocks(void)
+{
+	return access("/sys/kernel/btf/vmlinux", R_OK) == 0 &&
+	       libbpf_find_vmlinux_btf_id("sched_exit_tp", BPF_TRACE_RAW_TP) > 0;
+}
+
+static void long_waits_are_known(void **state)
+{
+	_cleanup_(scene_done) struct scene scene = { 0 };
+
+	(void)state;
+	run(&scene, &(struct wait){ .ns = 20 * NSEC_PER_MSEC, .nr = 50 });
+	assert_true(scene.nr_begun + scene.nr_late >= 50);
+	assert_int_equal(scene.nr_others, 0);
+	assert_int_equal(scene.nr_without_kernel_frames, 0);
+	assert_in_range(percent_of_truth(&scene), 95, 105);
+}
+
+static void short_waits_are_estimated_from_some_of_them(void **state)
+{
+	_cleanup_(scene_done) struct scene scene = { 0 };
+
+	(void)state;
+	run(&scene, &(struct wait){ .ns = 50 * NSEC_PER_USEC, .nr = 10000 });
+	assert_true(scene.nr_begun + scene.nr_late < 8000);
+	assert_in_range(percent_of_truth(&scene), 80, 125);
+}
+
+static void rare_long_waits_among_short_ones_are_known(void **state)
+{
+	_cleanup_(scene_done) struct scene scene = { 0 };
+
+	(void)state;
+	if (!has_late_blocks())
+		skip();
+	run(&scene, &(struct wait){ .ns = 50 * NSEC_PER_USEC,
+				    .nr = 4000,
+				    .every = 400,
+				    .rare_ns = 200 * NSEC_PER_MSEC });
+	assert_true(scene.nr_late > 1);
+	assert_in_range(percent_of_truth(&scene), 90, 110);
+}
+
+static void a_wait_that_began_before_the_source_is_told_of_at_its_end(void **state)
+{
+	_cleanup_(scene_done) struct scene scene = { 0 };
+
+	(void)state;
+	if (!has_late_blocks())
+		skip();
+	run(&scene, &(struct wait){ .ns = NSEC_PER_USEC, .nr = 1 });
+	assert_in_range(scene.longest_late_ns, 10 * POLL_NS, LATE_NS);
+}
+
+static void a_wait_is_open_until_its_end(void **state)
+{
+	_cleanup_(scene_done) struct scene scene = { 0 };
+	const struct sample_consumer consumer = plain_consumer(on_record, &scene);
+	uint64_t deadline_ns = clock_mono_ns() + LATE_NS;
+	uint32_t sequence;
+
+	(void)state;
+	start_child(&scene, &(struct wait){ .ns = 2 * (long)NSEC_PER_SEC, .nr = 1 });
+	open_source(&scene);
+	close(scene.start_fd);
+	while (scene.blocks.nr == 0 && clock_mono_ns() < deadline_ns) {
+		sleep_ns(POLL_NS);
+		sample_source_poll(scene.source, &consumer);
+	}
+	assert_int_equal(scene.blocks.nr, 1);
+	sequence = scene.blocks.rows[0].event->sequence;
+	assert_true(sample_source_has_block(scene.source, (uint32_t)scene.child, sequence));
+	assert_false(sample_source_has_block(scene.source, (uint32_t)scene.child, sequence + 1));
+	poll_until_over(&scene);
+	assert_true(scene.nr_ended >= 1); /* it may have been preempted since */
+	assert_false(sample_source_has_block(scene.source, (uint32_t)scene.child, sequence));
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(long_waits_are_known),
+		cmocka_unit_test(short_waits_are_estimated_from_some_of_them),
+		cmocka_unit_test(rare_long_waits_among_short_ones_are_known),
+		cmocka_unit_test(a_wait_that_began_before_the_source_is_told_of_at_its_end),
+		cmocka_unit_test(a_wait_is_open_until_its_end),
+	};
+
+	if (geteuid() != 0) {
+		fputs("SKIP: loading BPF programs needs root\n", stderr);
+		return 77;
+	}
+	tested_backend_choose(argc, argv);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
