@@ -228,8 +228,12 @@ static void describe_origin(const struct recording *recording, struct strbuf *ti
 	struct utsname host;
 
 	uname(&host);
-	strbuf_appendf(title, "%s, %.1f s at %u Hz", recording->target,
-		       (double)recording->duration_ns / 1e9, recording->options->frequency_hz);
+	strbuf_appendf(title, "%s, %.1f s ", recording->target,
+		       (double)recording->duration_ns / 1e9);
+	if (recording->options->kind == OPTION_KIND_CPU)
+		strbuf_appendf(title, "at %u Hz", recording->options->frequency_hz);
+	else
+		strbuf_append_str(title, "off the CPU");
 	strbuf_appendf(subtitle, "%s, Linux %s, flamelet %s", host.nodename, host.release,
 		       FLAMELET_VERSION);
 }
@@ -303,6 +307,11 @@ static void tell_of_nothing(const struct recording *recording, uint64_t nr_lost)
 			"flamelet: no samples: all %llu were lost because flamelet could "
 			"not keep up; lower --frequency\n",
 			(unsigned long long)nr_lost);
+	else if (recording->options->kind == OPTION_KIND_OFF_CPU)
+		fprintf(stderr,
+			"flamelet: no samples: no thread of %s began or ended to wait; try a "
+			"longer -d, or flamelet dump -p PID\n",
+			recording->target);
 	else
 		fprintf(stderr,
 			"flamelet: no samples: %s used less CPU time than one sampling interval; "
@@ -315,13 +324,18 @@ static int print_summary(const struct summary *summary)
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(SUMMARY_MAX_BYTES);
 
 	int r = summary_append(summary, &text);
-	if (r == 0)
+	if (r == 0 && summary->profile->type == PROFILE_CPU)
 		r = findings_append_largest(summary->profile, summary->columns, &text);
 	if (r == 0)
 		r = fd_write_all(STDOUT_FILENO, text.data, text.len);
 	if (r < 0)
 		fprintf(stderr, "flamelet: cannot write the summary: %s\n", strerror(-r));
 	return r < 0 ? STATUS_FAILED : STATUS_OK;
+}
+
+static uint64_t period_of(const struct options *options)
+{
+	return options->kind == OPTION_KIND_CPU ? NSEC_PER_SEC / options->frequency_hz : 0;
 }
 
 static int finish(struct recording *recording, struct agent *agent)
@@ -331,7 +345,7 @@ static int finish(struct recording *recording, struct agent *agent)
 	agent_get_stats(agent, &stats);
 	tell_of_command(recording);
 	builder_set_time(recording->builder, clock_mono_to_real_ns(recording->start_ns),
-			 recording->duration_ns, NSEC_PER_SEC / recording->options->frequency_hz);
+			 recording->duration_ns, period_of(recording->options));
 	_cleanup_(profile_unrefp) struct profile *profile = builder_seal(
 		take_ptr(recording->builder));
 	if (child_was_not_found(&recording->child))

@@ -124,22 +124,32 @@ static int append_truncated_stacks(const struct summary *summary, struct strbuf 
 	return 1;
 }
 
-static void append_totals(const struct summary *summary, struct strbuf *out)
+static void append_total(const struct profile *profile, uint64_t total, struct strbuf *out)
 {
-	const struct profile *profile = summary->profile;
-	uint64_t total = profile_total(profile);
-
+	if (profile->type == PROFILE_OFF_CPU) {
+		strbuf_appendf(out, "threads waited for %.1f s",
+			       (double)total / (double)NSEC_PER_SEC);
+		return;
+	}
 	text_append_count(out, total);
 	strbuf_appendf(out, " %s", profile_type_names(profile->type)->values);
 	if (profile->type == PROFILE_CPU)
 		strbuf_appendf(out, " = %.1f s of CPU time",
 			       (double)total * (double)profile->period / (double)NSEC_PER_SEC);
+}
+
+static void append_totals(const struct summary *summary, struct strbuf *out)
+{
+	const struct profile *profile = summary->profile;
+	uint64_t total = profile_total(profile);
+
+	append_total(profile, total, out);
 	strbuf_appendf(out, " in %.1f s", (double)summary->elapsed_ns / (double)NSEC_PER_SEC);
 	if (summary->nr_cpus > 0)
 		strbuf_appendf(out, " on %" PRIu32 " CPUs", summary->nr_cpus);
 	strbuf_append_str(out, "; lost samples: ");
 	text_append_count(out, summary->nr_lost);
-	if (summary->nr_lost > 0)
+	if (summary->nr_lost > 0 && profile->type == PROFILE_CPU)
 		strbuf_appendf(out, " (%.1f %%)",
 			       100.0 * (double)summary->nr_lost /
 				       (double)(total + summary->nr_lost));

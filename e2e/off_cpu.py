@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""flamelet record --kind offcpu on a service that is slow while its CPU is idle: the flame graph must have the function
+that waits for the lock and the one that sleeps with it, for as long as they waited by their own clocks.
+
+    off_cpu.py path/to/flamelet
+
+Exit status 0: all is right; 1: something is wrong, listed last; 77: it cannot run here."""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "local"))
+
+# pylint: disable=wrong-import-position
+import host
+
+SECONDS = 4
+# Between the clocks' readings and the choice of waits. Short waits are estimated from some of them.
+TOLERANCE = 0.12
+# What the kernel is asked for, at the tip.
+TIPS = {"hold_the_lock": "nanosleep", "serve_request": "futex", "poll_often": "nanosleep"}
+
+
+def build(directory):
+    program = os.path.join(directory, "off_cpu")
+    subprocess.run(["gcc", "-O1", "-g", "-pthread", "-o", program, os.path.join(HERE, "off_cpu.c")], check=True)
+    return program
+
+
+def record(flamelet, *arguments):
+    return subprocess.run([flamelet, "record", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          timeout=300, check=False)
+
+
+def read_folded(path):
+    """[(frames, seconds)]"""
+    with open(path, encoding="utf-8") as file:
+        lines = [line.rsplit(" ", 1) for line in file]
+    return [(frames.split(";"), int(ns) / 1e9) for frames, ns in lines]
+
+
+def check_times(stacks, truth):
+    """Threads have the names of their functions. On a busy machine, it takes long until stacks have all their frames."""
+    for function, waited in truth.items():
+        mine = [(frames[1:], seconds) for frames, seconds in stacks if frames[0] == function]
+        found = sum(seconds for _, seconds in mine)
+        if abs(found - waited) > TOLERANCE * waited:
+            yield f"{function} waited for {waited:.3f} s, and has {found:.3f} s in the profile"
+        whole = [stack for stack in mine if function in stack[0]]
+        longest = max(whole, key=lambda stack: stack[1], default=([""], 0))[0]
+        if TIPS[function] not in " ".join(longest[-3:]):
+            yield f"{function} does not end in {TIPS[function]}: {longest}"
+        if any("schedule" in frame for frames, _ in mine for frame in frames[-2:]):
+            yield f"{function} has frames of the scheduler"
+
+
+def check_service(flamelet, directory):
+    folded, svg = os.path.join(directory, "wait.folded"), os.path.join(directory, "wait.svg")
+    done = record(flamelet, "--kind", "offcpu", "-g", "thread", "-o", folded, "-o", svg, "--", build(directory),
+                  str(SECONDS))
+    if done.returncode != 0:
+        yield f"exit status {done.returncode}: {done.stderr}"
+        return
+    truth = {name: float(waited) for name, waited in
+             (line.split() for line in done.stdout.splitlines() if line.split()[0] in TIPS)}
+    if set(truth) != set(TIPS):
+        yield f"the service did not tell its times: {done.stdout}"
+    yield from check_times(read_folded(folded), truth)
+    if "threads waited for" not in done.stdout:
+        yield f"the summary does not tell the time: {done.stdout}"
+    if "findings" in done.stdout:
+        yield f"findings are about CPU time: {done.stdout}"
+    with open(svg, encoding="utf-8") as file:
+        picture = file.read()
+    for words in ("off the CPU", "serve_request"):
+        if words not in picture:
+            yield f"the flame graph lacks {words}"
+
+
+def check_refusal(flamelet, directory):
+    done = record(flamelet, "--kind", "offcpu", "--capture", "perf", "-d", "1", "-o", os.path.join(directory, "x.svg"))
+    if done.returncode != 1 or "--kind offcpu needs --capture=bpf" not in done.stderr:
+        yield f"perf: exit status {done.returncode}: {done.stderr}"
+
+
+def main(flamelet):
+    if os.geteuid() != 0:
+        print("SKIP: recording needs root")
+        return host.SKIP
+    with tempfile.TemporaryDirectory(prefix="flamelet-off-cpu-") as directory:
+        problems = [*check_service(flamelet, directory), *check_refusal(flamelet, directory)]
+    for problem in problems:
+        print(f"FAIL: {problem}")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(os.path.abspath(sys.argv[1])))
