@@ -27,7 +27,7 @@ web;main;serve;parse 400 400
 web;main;serve;zlib 200 0
 """
 GREY, NEW, GONE = "rgb(233,234,237)", "rgb(229,83,65)", "rgb(79,143,230)"
-SERVE = "rgb(245,180,168)"
+SERVE = "rgb(247,191,181)"
 OTHER_NEW = "rgb(240,146,10)"
 AT_START = [f"0 100 {GREY}", f"0 100 {SERVE}", f"50 40 {GREY}", f"0 50 {NEW}", "hidden", "hidden"]
 EXPECTED = {
