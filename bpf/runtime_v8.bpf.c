@@ -64,7 +64,7 @@ static __always_inline bool has_type(const struct v8_layout *layout, __u64 objec
 	return is_object(object) && read_word(object - V8_OBJECT_TAG, &map) &&
 	       bpf_probe_read_user(&found, sizeof(found),
 				   (const void *)(map - V8_OBJECT_TAG + layout->map_type)) == 0 &&
-	       found == type;
+	       (found == type || type == V8_UNKNOWN_TYPE);
 }
 
 static __always_inline const struct v8_layout *find_layout(const struct unwind_state *state)
@@ -116,6 +116,14 @@ static __always_inline bool find_shared(const struct v8_layout *layout, __u64 fu
 	return true;
 }
 
+/* Puts a mark in the place of a function that cannot be named. */
+static __always_inline void mark_frame(struct scratch *scratch)
+{
+	drop_frame(scratch);
+	push_mark(scratch, RUNTIME_MARK_V8_COMPRESSED);
+	scratch->unwind.nr_native = 0;
+}
+
 /* Gives the frame of compiled code its words. */
 static __always_inline void name_code(struct scratch *scratch, const struct v8_layout *layout,
 				      __u64 function)
@@ -124,7 +132,9 @@ static __always_inline void name_code(struct scratch *scratch, const struct v8_l
 	__u64 address = state->is_call ? state->ip : state->ip + 1, shared;
 	__u16 check;
 
-	if (!find_shared(layout, function, &shared, &check))
+	if (layout->is_compressed && is_object(function))
+		mark_frame(scratch);
+	if (layout->is_compressed || !find_shared(layout, function, &shared, &check))
 		return;
 	name_frame(scratch, RUNTIME_TAG(RUNTIME_FRAME_V8_CODE, check, 0), address);
 	push_word(&scratch->event, shared);
@@ -148,6 +158,17 @@ static __always_inline __u64 bytecode_offset(const struct unwind_state *state, c
 		       : saved;
 }
 
+/* Returns whether a frame of code with compressed pointers is the interpreter's: the offset has 31
+ * bits there, and is in the upper ones. */
+static __always_inline bool has_compressed_bytecode(const __u64 *frame)
+{
+	__u64 offset = frame[SLOT(V8_FRAME_BYTECODE_OFFSET)];
+
+	return !(offset & V8_OBJECT_TAG) && offset > 0 && offset >> 32 == 0 &&
+	       is_object(frame[SLOT(V8_FRAME_FUNCTION)]) &&
+	       is_object(frame[SLOT(V8_FRAME_BYTECODE_ARRAY)]);
+}
+
 /* Gives the frame of the interpreter its words. */
 static __always_inline void name_bytecode(struct scratch *scratch, const struct v8_layout *layout,
 					  const __u64 *frame)
@@ -155,6 +176,11 @@ static __always_inline void name_bytecode(struct scratch *scratch, const struct 
 	__u64 offset = bytecode_offset(&scratch->unwind, frame), shared;
 	__u16 check;
 
+	if (layout->is_compressed) {
+		if (has_compressed_bytecode(frame))
+			mark_frame(scratch);
+		return;
+	}
 	if (!is_smi(frame[SLOT(V8_FRAME_BYTECODE_OFFSET)]) ||
 	    !has_type(layout, frame[SLOT(V8_FRAME_BYTECODE_ARRAY)], layout->bytecode_type) ||
 	    !find_shared(layout, frame[SLOT(V8_FRAME_FUNCTION)], &shared, &check))

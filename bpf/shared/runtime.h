@@ -64,7 +64,8 @@ enum runtime_frame {
 #define RUNTIME_MARKS(X)                                                                           \
 	X(PYTHON_UNREADABLE, "Python frames unreadable")                                           \
 	X(PYTHON_APART, "Python frames of another stack")                                          \
-	X(CONTINUATION, "continuation")
+	X(CONTINUATION, "continuation")                                                            \
+	X(V8_COMPRESSED, "JavaScript with compressed pointers")
 
 enum runtime_mark {
 #define X(NAME, words) RUNTIME_MARK_##NAME,

@@ -18,6 +18,7 @@ enum v8_frame_slot {
 
 #define V8_OBJECT_TAG 1
 #define V8_SMI_SHIFT 32
+#define V8_UNKNOWN_TYPE 0xffff /* in the place of an instance type */
 
 /* Markers of frames by which C++ calls generated code; the same in all versions. */
 #define V8_MARKER_ENTRY (1 << 1)
@@ -25,7 +26,7 @@ enum v8_frame_slot {
 
 struct v8_layout {
 	__u8 kind; /* RUNTIME_V8 */
-	__u8 pad;
+	__u8 is_compressed; /* pointers to objects have four bytes: functions cannot be named */
 	__u16 map_type; /* Map.instance_type */
 	__u16 function_shared; /* JSFunction.shared_function_info */
 	__u16 shared_type; /* the instance types of a SharedFunctionInfo and a BytecodeArray */

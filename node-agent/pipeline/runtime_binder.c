@@ -153,7 +153,7 @@ static bool take_results(struct runtime_binder *binder, struct process *process,
 		const struct runtimes_result *result = &results[i];
 
 		is_pending |= !result->is_final;
-		if (result->state != RUNTIME_READY)
+		if (result->state != RUNTIME_READY && !result->is_marked)
 			continue;
 		if (result->is_shared)
 			share_layout(binder, found, result);

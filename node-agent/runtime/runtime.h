@@ -45,7 +45,8 @@ struct runtime_found {
 	uint8_t is_shared; /* the layout serves other processes that map the file as well */
 	uint8_t is_likely; /* if it is shared: not all of them; each is inspected as well */
 	uint8_t has_process; /* the unwinder needs `process` */
-	uint8_t pad[5];
+	uint8_t is_marked; /* unsupported; the unwinder says so in stacks, by the layout */
+	uint8_t pad[4];
 	/* For name(): offsets and the like, by runtime. */
 	uint64_t naming[RUNTIME_NAMING_VALUES];
 	/* Why it is unsupported, or what is not as usual; one phrase for people, or "". */

@@ -365,6 +365,69 @@ static void code_beside_the_builtins_is_native(void **state)
 		    IN_FUNCTION(10));
 }
 
+#define MARK RUNTIME_TAG(RUNTIME_FRAME_MARK, 0, RUNTIME_MARK_V8_COMPRESSED)
+
+/* Objects are not read; their words are those of the frame. */
+static void functions_with_compressed_pointers_are_marks(void **state)
+{
+	(void)state;
+	begin();
+	process.layout.is_compressed = 1;
+	process.heap[FUNCTION][3] = 0;
+	process.stack[0] = CODE;
+	put_function(IN_ROOT);
+	assert_node(UNWIND_COMPLETE, IN_FUNCTION(1), MARK, IN_ROOT);
+	begin();
+	process.layout.is_compressed = 1;
+	process.stack[0] = IN_FUNCTION(BUILTIN);
+	put_interpreted(0, IN_ROOT);
+	process.stack[FP_WORD - 5] = 57 << 1;
+	assert_node(UNWIND_COMPLETE, IN_FUNCTION(1), MARK, IN_ROOT);
+}
+
+static void other_frames_with_compressed_pointers_are_addresses(void **state)
+{
+	/* Of the offset, or the function, in the interpreter's frame. */
+	static const struct {
+		uint32_t slot;
+		uint64_t value;
+	} others[] = {
+		{ 5, 57 }, { 5, 0 }, { 5, 57ULL << 32 }, { 2, 0 }, { 4, 0 }, { 1, 22 << 1 }
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(others); i++) {
+		begin();
+		process.layout.is_compressed = 1;
+		process.stack[0] = IN_FUNCTION(BUILTIN);
+		put_interpreted(0, IN_ROOT);
+		process.stack[FP_WORD - 5] = 57 << 1;
+		process.stack[FP_WORD - others[i].slot] = others[i].value;
+		assert_node(UNWIND_COMPLETE, IN_FUNCTION(1), IN_FUNCTION(BUILTIN), IN_ROOT);
+	}
+	begin();
+	process.layout.is_compressed = 1;
+	process.stack[0] = CODE;
+	put_function(IN_ROOT);
+	process.stack[FP_WORD - 2] = 0;
+	assert_node(UNWIND_COMPLETE, IN_FUNCTION(1), CODE, IN_ROOT);
+}
+
+static void unknown_types_are_any(void **state)
+{
+	(void)state;
+	begin();
+	process.layout.shared_type = process.layout.bytecode_type = V8_UNKNOWN_TYPE;
+	process.stack[0] = CODE;
+	put_function(IN_ROOT);
+	assert_node(UNWIND_COMPLETE, IN_FUNCTION(1), COMPILED(CODE), IN_ROOT);
+	begin();
+	process.layout.shared_type = process.layout.bytecode_type = V8_UNKNOWN_TYPE;
+	process.stack[0] = IN_FUNCTION(BUILTIN);
+	put_interpreted(57, IN_ROOT);
+	assert_node(UNWIND_COMPLETE, IN_FUNCTION(1), INTERPRETED(57), IN_ROOT);
+}
+
 static void other_layouts_are_not_read(void **state)
 {
 	(void)state;
@@ -466,6 +529,9 @@ int main(void)
 		cmocka_unit_test(other_builtins_stay_addresses),
 		cmocka_unit_test(a_builtin_without_a_frame_has_its_return_address_on_top),
 		cmocka_unit_test(code_beside_the_builtins_is_native),
+		cmocka_unit_test(functions_with_compressed_pointers_are_marks),
+		cmocka_unit_test(other_frames_with_compressed_pointers_are_addresses),
+		cmocka_unit_test(unknown_types_are_any),
 		cmocka_unit_test(other_layouts_are_not_read),
 		cmocka_unit_test(objects_that_are_none_cost_no_caller),
 		cmocka_unit_test(frames_that_are_damaged_stay_addresses),

@@ -216,7 +216,7 @@ static int keep_own(struct runtime_instance *instance, const struct runtime_foun
  * relocated its data yet. */
 static bool is_doubtful(struct runtime_instance *instance, const struct runtime_found *found)
 {
-	return found->state == RUNTIME_UNSUPPORTED &&
+	return found->state == RUNTIME_UNSUPPORTED && !found->is_marked &&
 	       ++instance->nr_failures < RUNTIME_INSPECT_MAX_FAILURES;
 }
 

@@ -164,8 +164,11 @@ static struct runtimes_result result_of(const struct runtime_known_process *proc
 	};
 
 	set_details(&result, found ? found : instance->own);
+	if (!found && instance->own && instance->own->is_marked)
+		found = instance->own;
 	if (!found)
 		return result;
+	result.is_marked = found->is_marked;
 	result.is_shared = found->is_shared;
 	result.has_process = found->has_process;
 	result.layout = found->layout;

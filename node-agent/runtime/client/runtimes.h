@@ -63,7 +63,8 @@ struct runtimes_result {
 	enum runtime_state state;
 	bool is_final; /* it will not change; else it may, and the generation with it */
 	char reason[RUNTIME_REASON_BYTES]; /* as in struct runtime_found */
-	/* Valid if it is ready, as in struct runtime_found. */
+	bool is_marked; /* as in struct runtime_found */
+	/* Valid if it is ready or marked, as in struct runtime_found. */
 	bool is_shared;
 	bool has_process;
 	struct runtime_layout layout;

@@ -15,14 +15,12 @@ static const enum v8_value needed[] = {
 	V8_TYPE_BYTECODE, V8_FUNCTION_SHARED, V8_SHARED_LENGTH,
 };
 
-static const char *unsupported_reason(const struct runtime_file *file)
+static bool has_needed(const struct runtime_file *file)
 {
-	if (file->values[V8_TAGGED_BYTES] != V8_WORD_BYTES)
-		return "V8 with compressed pointers";
 	for (size_t i = 0; i < array_len(needed); i++)
 		if (file->values[needed[i]] == 0)
-			return "V8 without the constants for debuggers";
-	return NULL;
+			return false;
+	return true;
 }
 
 static void set_reason(struct runtime_found *found, const char *reason)
@@ -30,27 +28,37 @@ static void set_reason(struct runtime_found *found, const char *reason)
 	(void)snprintf(found->reason, sizeof(found->reason), "%s", reason);
 }
 
+/* Sets whether the frames of a V8 can be named, and why not, or what is not as usual. */
+static void judge(const struct runtime_file *file, struct runtime_found *found)
+{
+	bool is_compressed = file->values[V8_TAGGED_BYTES] != V8_WORD_BYTES;
+	bool is_usable = !is_compressed && has_needed(file);
+
+	found->state = is_usable ? RUNTIME_READY : RUNTIME_UNSUPPORTED;
+	found->is_marked = is_compressed;
+	if (is_compressed)
+		set_reason(found, "V8 with compressed pointers");
+	else if (!is_usable)
+		set_reason(found, "V8 without the constants for debuggers");
+	else if (file->values[V8_TYPE_SHARED] == V8_UNKNOWN_TYPE)
+		set_reason(found, "no constants for debuggers: read like V8 14.6");
+	else if (file->values[V8_NR_BYTECODES] == 0)
+		set_reason(found, "lines of baseline code are those of its functions");
+}
+
 /* Reads nothing of the process, because all of its V8 is found through its frames. */
 static int inspect(struct process_memory *memory, const struct runtime_file *file, uint64_t bias,
 		   struct runtime_found *ret_found)
 {
 	struct runtime_found found = { .version = file->version, .has_process = 1 };
-	const char *reason = unsupported_reason(file);
 
 	(void)memory;
 	(void)bias;
-	if (reason) {
-		found.state = RUNTIME_UNSUPPORTED;
-		set_reason(&found, reason);
-		*ret_found = found;
-		return 0;
-	}
-	if (file->values[V8_NR_BYTECODES] == 0)
-		set_reason(&found, "lines of baseline code are those of its functions");
-	found.state = RUNTIME_READY;
+	judge(file, &found);
 	found.process.kind = RUNTIME_V8;
 	found.layout.v8 = (struct v8_layout){
 		.kind = RUNTIME_V8,
+		.is_compressed = found.is_marked,
 		.map_type = V8_MAP_INSTANCE_TYPE,
 		.function_shared = (uint16_t)file->values[V8_FUNCTION_SHARED],
 		.shared_type = (uint16_t)file->values[V8_TYPE_SHARED],

@@ -33,7 +33,7 @@ static bool is_process_sound(const struct runtime_process *process)
 	return true;
 }
 
-static bool is_ready_sound(const struct runtime_found *found, uint32_t kind)
+static bool is_layout_sound(const struct runtime_found *found, uint32_t kind)
 {
 	if (found->layout.kind != kind ||
 	    (kind == RUNTIME_CPYTHON && !is_cpython_sound(&found->layout.cpython)))
@@ -51,8 +51,10 @@ int runtime_answer_process(const void *bytes, size_t len, const struct runtime_f
 		return -EBADMSG;
 	memcpy(&found, bytes, sizeof(found));
 	if (found.state >= RUNTIME_NR_STATES || found.is_shared > 1 || found.is_likely > 1 ||
-	    found.has_process > 1 ||
-	    (found.state == RUNTIME_READY && !is_ready_sound(&found, file->kind)))
+	    found.has_process > 1 || found.is_marked > 1 ||
+	    (found.is_marked && (found.state != RUNTIME_UNSUPPORTED || !found.has_process)) ||
+	    ((found.state == RUNTIME_READY || found.is_marked) &&
+	     !is_layout_sound(&found, file->kind)))
 		return -EBADMSG;
 	if (!found.has_process)
 		found.process = (struct runtime_process){ .kind = found.layout.kind };

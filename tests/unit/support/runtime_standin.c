@@ -40,6 +40,7 @@ static int inspect(struct process_memory *memory, const struct runtime_file *fil
 		.is_shared = standin.is_shared != 0,
 		.is_likely = standin.is_likely != 0,
 		.has_process = standin.has_process != 0,
+		.is_marked = standin.is_marked != 0,
 		.naming = { standin.place },
 	};
 	return 0;

@@ -22,6 +22,7 @@ struct runtime_standin {
 	uint64_t is_shared;
 	uint64_t is_likely;
 	uint64_t has_process;
+	uint64_t is_marked;
 	uint64_t place; /* goes into the layout */
 };
 

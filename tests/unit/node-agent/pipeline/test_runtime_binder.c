@@ -164,6 +164,19 @@ static void a_runtime_that_is_starting_is_bound_when_it_has_started(void **state
 	assert_int_equal(nr_descriptors(fixture), 1);
 }
 
+/* The unwinder says so in the stacks. */
+static void an_unsupported_one_may_have_a_descriptor(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fixture->standin->state = RUNTIME_UNSUPPORTED;
+	fixture->standin->has_process = 1;
+	fixture->standin->is_marked = 1;
+	bind_with_runtime(fixture);
+	settle(fixture);
+	assert_int_equal(nr_descriptors(fixture), 1);
+}
+
 static void a_process_without_runtimes_waits_for_its_files_only(void **state)
 {
 	struct fixture *fixture = *state;
@@ -235,6 +248,7 @@ int main(int argc, char **argv)
 		TEST(a_layout_for_all_processes_goes_to_the_slot_of_the_file),
 		TEST(what_is_particular_to_a_process_goes_into_its_mapping_table),
 		TEST(a_runtime_that_is_starting_is_bound_when_it_has_started),
+		TEST(an_unsupported_one_may_have_a_descriptor),
 		TEST(a_process_without_runtimes_waits_for_its_files_only),
 		TEST(a_forked_process_keeps_what_its_parent_has),
 		TEST(a_process_of_a_sample_is_found_again),

@@ -132,7 +132,25 @@ static void what_cannot_be_read_is_not_supported(void **state)
 		assert_int_equal(v8_runtime.inspect(&memory, &file, 0, &found), 0);
 		assert_int_equal(found.state, RUNTIME_UNSUPPORTED);
 		assert_string_equal(found.reason, cases[i].reason);
+		/* Its frames can be recognized, but not named. */
+		assert_int_equal(found.is_marked, cases[i].value == V8_TAGGED_BYTES);
+		assert_int_equal(found.layout.v8.is_compressed, found.is_marked);
 	}
+}
+
+static void unknown_types_are_told(void **state)
+{
+	(void)state;
+	struct process_memory memory = { .fd = -1 };
+	struct runtime_found found;
+	struct runtime_file file;
+
+	read_file("/proc/self/exe", 1, &file);
+	file.values[V8_TYPE_SHARED] = V8_UNKNOWN_TYPE;
+	assert_int_equal(v8_runtime.inspect(&memory, &file, 0, &found), 0);
+	assert_int_equal(found.state, RUNTIME_READY);
+	assert_string_equal(found.reason, "no constants for debuggers: read like V8 14.6");
+	assert_int_equal(found.layout.v8.shared_type, V8_UNKNOWN_TYPE);
 }
 
 int main(void)
@@ -144,6 +162,7 @@ int main(void)
 		cmocka_unit_test(other_files_are_no_v8),
 		cmocka_unit_test(a_process_gets_the_layout_of_its_file),
 		cmocka_unit_test(what_cannot_be_read_is_not_supported),
+		cmocka_unit_test(unknown_types_are_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

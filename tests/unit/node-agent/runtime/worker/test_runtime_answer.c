@@ -71,6 +71,26 @@ static void what_is_not_ready_needs_no_layout(void **state)
 	assert_int_equal(check(&found), 0);
 }
 
+static void a_marked_one_is_unsupported_and_has_a_layout(void **state)
+{
+	struct runtime_found found = good_found();
+	(void)state;
+
+	found.is_marked = 1;
+	assert_int_equal(check(&found), -EBADMSG);
+	found.state = RUNTIME_UNSUPPORTED;
+	assert_int_equal(check(&found), 0);
+	found.layout.cpython.nr_place = 0;
+	assert_int_equal(check(&found), -EBADMSG);
+	found = good_found();
+	found.state = RUNTIME_UNSUPPORTED;
+	found.is_marked = 2;
+	assert_int_equal(check(&found), -EBADMSG);
+	found.is_marked = 1;
+	found.has_process = 0;
+	assert_int_equal(check(&found), -EBADMSG);
+}
+
 static void values_out_of_range_are_refused(void **state)
 {
 	struct runtime_found found = good_found();
@@ -146,6 +166,7 @@ int main(void)
 		cmocka_unit_test(a_process_without_values_of_its_own_has_a_kind),
 		cmocka_unit_test(a_reason_becomes_printable),
 		cmocka_unit_test(what_is_not_ready_needs_no_layout),
+		cmocka_unit_test(a_marked_one_is_unsupported_and_has_a_layout),
 		cmocka_unit_test(values_out_of_range_are_refused),
 		cmocka_unit_test(layouts_of_cpython_are_checked),
 		cmocka_unit_test(files_are_checked),
