@@ -2,6 +2,7 @@
 #include "runtime/v8/v8_bytecodes.h"
 
 #include "base/cleanup.h"
+#include "runtime/v8/v8_data_scan.h"
 #include "runtime/v8/v8_values.h"
 
 #include <string.h>
@@ -11,6 +12,8 @@
 #define MAX_SIZE 15
 #define WIDER_SHIFT 4
 #define VERSION_MASK 0xffff0000
+#define NR_FIRST 24 /* bytecodes whose sizes have been the same since 13.6 */
+#define MIN_BYTECODES 128
 
 _Static_assert(V8_BYTECODE_SIZES + V8_MAX_BYTECODES / 8 <= RUNTIME_FILE_VALUES, "they fit");
 _Static_assert(V8_NR_VALUES <= RUNTIME_NAMING_VALUES, "they fit");
@@ -72,6 +75,67 @@ static void set_exported(struct runtime_file *file, const uint8_t *rows, size_t 
 		sizes_of(file)[i] = (uint8_t)(size | (wide - size) << WIDER_SHIFT);
 	}
 	file->values[V8_NR_BYTECODES] = nr;
+}
+
+/* The sizes of the first bytecodes, with operands of one byte and of two. */
+struct first_sizes {
+	uint8_t narrow[NR_FIRST];
+	uint8_t wide[NR_FIRST];
+};
+
+static struct first_sizes first_sizes(void)
+{
+	const char *classes = known[array_len(known) - 1].classes;
+	struct first_sizes first;
+
+	for (size_t i = 0; i < NR_FIRST; i++) {
+		const struct size_class *class = &size_classes[classes[i] - 'a'];
+
+		first.narrow[i] = class->size;
+		first.wide[i] = (uint8_t)(class->size + class->nr_wider);
+	}
+	return first;
+}
+
+/* Returns the length of a row of the table, whose start was found; 0 if it is no such table. */
+static size_t row_length(const uint8_t *rows, size_t len, const struct first_sizes *first)
+{
+	for (size_t nr = MIN_BYTECODES; nr <= V8_MAX_BYTECODES && 2 * nr <= len; nr++)
+		if (memcmp(rows + nr, first->wide, NR_FIRST) == 0)
+			return nr;
+	return 0;
+}
+
+struct data_search {
+	const struct elf_reader *reader;
+	struct runtime_file *file;
+	struct first_sizes first;
+};
+
+static int search_chunk(const struct v8_data_chunk *chunk, void *data)
+{
+	const struct data_search *search = data;
+	const uint8_t *at = memmem(chunk->bytes, chunk->len, search->first.narrow, NR_FIRST);
+	uint8_t rows[2 * V8_MAX_BYTECODES];
+
+	if (!at)
+		return 0;
+	int64_t len = v8_data_read(search->reader, chunk->offset + (uint64_t)(at - chunk->bytes),
+				   chunk->end, rows, sizeof(rows));
+	if (len < 0)
+		return (int)len;
+	size_t nr = row_length(rows, (size_t)len, &search->first);
+	if (nr > 0)
+		set_exported(search->file, rows, nr);
+	return nr > 0;
+}
+
+int v8_bytecodes_in_data(const struct elf_reader *reader, struct runtime_file *file)
+{
+	struct data_search search = { reader, file, first_sizes() };
+
+	int r = v8_data_scan(reader, search_chunk, &search);
+	return r < 0 ? r : 0;
 }
 
 int v8_bytecodes_read(const struct elf_exports *exports, struct runtime_file *file)

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "runtime/v8/v8_function.h"
+#include "runtime/v8/v8_kinds.h"
 #include "runtime/v8/v8_values.h"
 
 #include <string.h>
@@ -40,7 +41,7 @@ static int read_code(const struct v8_heap *heap, uint64_t header, struct v8_code
 		if (r == 0)
 			r = v8_heap_word(heap, ret->object, heap->values[V8_CODE_START], &told);
 	}
-	if (r == 0 && (told != start || !v8_heap_is(heap, ret->object, heap->values[V8_TYPE_CODE])))
+	if (r == 0 && (told != start || !v8_is_code(heap, ret->object)))
 		r = -ENOENT;
 	if (r == 0)
 		r = v8_heap_u32(heap, ret->object, heap->values[V8_CODE_FLAGS], &flags);
@@ -63,12 +64,8 @@ static bool has_address(const struct v8_heap *heap, const struct v8_code *code, 
  * code look like a pointer, so the Map is hardly ever read in vain. */
 static bool is_header(const struct v8_heap *heap, uint64_t map)
 {
-	uint64_t type = heap->values[has_stream(heap) ? V8_TYPE_STREAM : V8_TYPE_CODE];
-	uint16_t found;
-
-	return (map & 3) == 1 &&
-	       v8_heap_read(heap, map, V8_MAP_INSTANCE_TYPE, &found, sizeof(found)) == 0 &&
-	       found == type;
+	return v8_is_map_of(heap, map,
+			    heap->values[has_stream(heap) ? V8_TYPE_STREAM : V8_TYPE_CODE]);
 }
 
 /* Looks for a header in the page of memory that has `header`, there and at each place below where
@@ -164,8 +161,14 @@ static int find_bytecode_offset(const struct v8_heap *heap, const struct v8_code
 
 static enum v8_distances distances_of(const struct v8_heap *heap)
 {
-	return heap->values[V8_POSITION_DISTANCES] == V8_DISTANCES_SHIFTED ? V8_DISTANCES_SHIFTED
-									   : V8_DISTANCES_SIGNED;
+	switch (heap->values[V8_POSITION_DISTANCES]) {
+	case V8_DISTANCES_SIGNED:
+		return V8_DISTANCES_SIGNED;
+	case V8_DISTANCES_SHIFTED:
+		return V8_DISTANCES_SHIFTED;
+	default:
+		return V8_DISTANCES_SHIFTED_3;
+	}
 }
 
 int32_t v8_bytecode_position(const struct v8_heap *heap, uint64_t bytecode, uint32_t offset)
@@ -226,11 +229,11 @@ int v8_code_optimized(const struct v8_heap *heap, const struct v8_code *code, ui
 	if (code->kind == heap->values[V8_CODE_KIND_BASELINE])
 		return -ENOENT;
 	int r = deopt_element(heap, code, V8_DEOPT_SHARED, &shared);
-	if (r == 0 && v8_heap_is(heap, shared, heap->values[V8_TYPE_WRAPPER]))
+	if (r == 0 && v8_is_wrapper(heap, shared))
 		r = v8_heap_word(heap, shared, WRAPPER_SHARED, &shared);
 	if (r < 0)
 		return r;
-	if (!v8_heap_is(heap, shared, heap->values[V8_TYPE_SHARED]))
+	if (!v8_is_shared(heap, shared))
 		return -ENOENT;
 	r = read_table(heap, code->object, heap->values[V8_CODE_POSITIONS], &table);
 	if (r < 0)

@@ -2,6 +2,7 @@
 #include "runtime/v8/v8_deopt.h"
 
 #include "base/cleanup.h"
+#include "runtime/v8/v8_kinds.h"
 #include "runtime/v8/v8_safepoints.h"
 #include "runtime/v8/v8_translation.h"
 #include "runtime/v8/v8_values.h"
@@ -88,8 +89,7 @@ static int read_frame(const struct v8_heap *heap, uint64_t deopt,
 				 translated->bytecode, &bytecode);
 	if (r < 0)
 		return r;
-	if (!v8_heap_is(heap, frame.shared, heap->values[V8_TYPE_SHARED]) ||
-	    !v8_heap_is(heap, bytecode, heap->values[V8_TYPE_BYTECODE]))
+	if (!v8_is_shared(heap, frame.shared) || !v8_is_bytecode(heap, bytecode))
 		return -ENOENT;
 	if (translated->bytecode_offset >= 0)
 		frame.position = v8_bytecode_position(heap, bytecode,

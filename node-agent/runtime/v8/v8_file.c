@@ -5,8 +5,10 @@
 #include "base/strbuf.h"
 #include "runtime/v8/v8_builtins.h"
 #include "runtime/v8/v8_bytecodes.h"
+#include "runtime/v8/v8_embedded.h"
 #include "runtime/v8/v8_positions.h"
 #include "runtime/v8/v8_values.h"
+#include "runtime/v8/v8_version.h"
 
 #include <stdbool.h>
 
@@ -14,11 +16,12 @@
 #define MAX_NAME_BYTES 128
 #define MAX_NAMES 3
 #define MAX_CONSTANT UINT16_MAX /* a larger number is no offset and no type */
-#define FIRST_MAJOR_SHIFTED 14 /* 14.6 was tried, and 13.6 */
+#define FIRST_MAJOR_SHIFTED 14 /* 14.6 and 14.7 were tried, and 13.6 */
+#define FIRST_MAJOR_SHIFTED_3 15 /* 15.0 was tried */
 #define LAST_MAJOR_WITH_RECEIVER 9
+#define LAST_MAJOR_WITH_BASELINE_10 13 /* as CodeKind::BASELINE; 13.6 was tried */
 #define FIRST_MAGLEV (13U << 24 | 6U << 16) /* whose deoptimization data are known */
-#define MAJOR_SHIFT 24
-#define VERSION_SYMBOL(part) "_ZN2v88internal7Version6" part "_E"
+#define COMPRESSED_BYTES 4 /* of a pointer */
 
 /* V8 12 has objects in a trusted space, among them BytecodeArray and Code; 12.4 was tried first. */
 #define TRUSTED_SPACE "class_BytecodeArray__wrapper__Tagged_BytecodeWrapper_"
@@ -136,29 +139,70 @@ static int read_constants(const struct elf_exports *exports, struct runtime_file
 	return r < 0 ? r : 0;
 }
 
-static int read_version(const struct elf_exports *exports, uint32_t *ret_version)
+/* Types of objects have other numbers in each version. */
+static const enum v8_value types[] = {
+	V8_TYPE_SHARED, V8_TYPE_SCOPE,	  V8_TYPE_SCRIPT,	    V8_TYPE_CODE,
+	V8_TYPE_STREAM, V8_TYPE_BYTECODE, V8_TYPE_INTERPRETER_DATA, V8_TYPE_WRAPPER,
+};
+
+/* Sets the values of a file without constants, if it has a V8: those of the newest version that is
+ * known. Returns 1 if it has one. */
+static int read_unexported(struct elf_exports *exports, struct runtime_file *file)
 {
-	static const struct {
-		const char *symbol;
-		int shift;
-	} parts[] = {
-		{ VERSION_SYMBOL("major"), MAJOR_SHIFT },
-		{ VERSION_SYMBOL("minor"), 16 },
-		{ VERSION_SYMBOL("patch"), 8 },
-	};
-	uint32_t version = 0;
+	struct v8_embedded embedded;
 
-	for (size_t i = 0; i < array_len(parts); i++) {
-		int32_t number = 0;
-		int r = read_number(exports, parts[i].symbol, &number);
+	int r = v8_embedded_find(exports->reader, &embedded);
+	if (r == 0)
+		r = v8_version_exported(exports, &file->version);
+	if (r == 0 && file->version == 0)
+		r = v8_version_in_data(exports->reader, &file->version);
+	for (size_t i = 0; i < array_len(constants) && r == 0; i++)
+		r = set_value(exports, &constants[i], true, file);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	for (size_t i = 0; i < array_len(types); i++)
+		file->values[types[i]] = V8_UNKNOWN_TYPE;
+	if (embedded.is_compressed)
+		file->values[V8_TAGGED_BYTES] = COMPRESSED_BYTES;
+	if (file->version != 0 && file->version >> V8_MAJOR_SHIFT <= LAST_MAJOR_WITH_BASELINE_10)
+		file->values[V8_CODE_KIND_BASELINE] = 10;
+	file->values[V8_BUILTINS_START] = embedded.start;
+	file->values[V8_BUILTINS_END] = embedded.end;
+	r = v8_bytecodes_in_data(exports->reader, file);
+	return r < 0 ? r : 1;
+}
 
-		if (r < 0)
-			return r;
-		if (r > 0)
-			version |= ((uint32_t)number & 0xff) << parts[i].shift;
-	}
-	*ret_version = version;
-	return 0;
+/* The same of a file with constants. */
+static int read_exported(const struct elf_exports *exports, struct runtime_file *file)
+{
+	int r = v8_version_exported(exports, &file->version);
+	if (r == 0)
+		r = read_constants(exports, file);
+	if (r == 0)
+		r = v8_bytecodes_read(exports, file);
+	if (r == 0)
+		r = v8_builtins_find(exports, file);
+	return r < 0 ? r : 1;
+}
+
+/* Returns how the distances in tables of positions are written. */
+static enum v8_distances distances_of(uint32_t major)
+{
+	if (major < FIRST_MAJOR_SHIFTED)
+		return V8_DISTANCES_SIGNED;
+	return major < FIRST_MAJOR_SHIFTED_3 ? V8_DISTANCES_SHIFTED : V8_DISTANCES_SHIFTED_3;
+}
+
+/* Sets what the version tells; that of the newest one if it is not known. */
+static void set_by_version(struct runtime_file *file)
+{
+	uint32_t major = file->version != 0 ? file->version >> V8_MAJOR_SHIFT : UINT8_MAX;
+
+	file->values[V8_POSITION_DISTANCES] = distances_of(major);
+	file->values[V8_SCOPE_HAS_RECEIVER] = major <= LAST_MAJOR_WITH_RECEIVER;
+	/* The kind is the next one. */
+	if (file->version == 0 || file->version >= FIRST_MAGLEV)
+		file->values[V8_CODE_KIND_MAGLEV] = file->values[V8_CODE_KIND_BASELINE] + 1;
 }
 
 int v8_file_read(struct elf_exports *exports, struct runtime_file *ret_file)
@@ -167,25 +211,12 @@ int v8_file_read(struct elf_exports *exports, struct runtime_file *ret_file)
 	int32_t number = 0;
 
 	int r = read_constant(exports, "HeapObjectTag", &number);
-	if (r <= 0 || number != V8_OBJECT_TAG)
-		return r < 0 ? r : 0;
-	r = read_version(exports, &file.version);
-	if (r == 0)
-		r = read_constants(exports, &file);
-	file.values[V8_POSITION_DISTANCES] = file.version >> MAJOR_SHIFT >= FIRST_MAJOR_SHIFTED
-						     ? V8_DISTANCES_SHIFTED
-						     : V8_DISTANCES_SIGNED;
-	file.values[V8_SCOPE_HAS_RECEIVER] = file.version >> MAJOR_SHIFT <=
-					     LAST_MAJOR_WITH_RECEIVER;
-	/* The kind is the next one. */
-	if (file.version >= FIRST_MAGLEV)
-		file.values[V8_CODE_KIND_MAGLEV] = file.values[V8_CODE_KIND_BASELINE] + 1;
-	if (r == 0)
-		r = v8_bytecodes_read(exports, &file);
-	if (r == 0)
-		r = v8_builtins_find(exports, &file);
-	if (r < 0)
+	bool is_exported = r > 0 && number == V8_OBJECT_TAG;
+	if (r >= 0)
+		r = is_exported ? read_exported(exports, &file) : read_unexported(exports, &file);
+	if (r <= 0)
 		return r;
+	set_by_version(&file);
 	*ret_file = file;
 	return 1;
 }

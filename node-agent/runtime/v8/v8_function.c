@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "bpf/shared/runtime.h"
+#include "runtime/v8/v8_kinds.h"
 #include "runtime/v8/v8_script.h"
 #include "runtime/v8/v8_string.h"
 #include "runtime/v8/v8_values.h"
@@ -66,7 +67,7 @@ static int open_scope(const struct v8_heap *heap, uint64_t object, struct scope 
 	uint64_t flags;
 
 	*ret = (struct scope){ .heap = heap, .object = object };
-	if (!v8_heap_is(heap, object, heap->values[V8_TYPE_SCOPE]))
+	if (!v8_is_scope(heap, object))
 		return -ENOENT;
 	int r = read_scope_word(ret, SCOPE_FLAGS, &flags);
 	if (r < 0)
@@ -123,14 +124,14 @@ int v8_function_read(const struct v8_heap *heap, uint64_t shared, struct v8_func
 	struct v8_function function = { .shared = shared, .start = -1 };
 	uint64_t name = 0;
 
-	if (!v8_heap_is(heap, shared, heap->values[V8_TYPE_SHARED]))
+	if (!v8_is_shared(heap, shared))
 		return -ENOENT;
 	int r = v8_heap_word(heap, shared, heap->values[V8_SHARED_SCRIPT], &function.script);
 	if (r == 0)
 		r = v8_heap_word(heap, shared, heap->values[V8_SHARED_NAME], &name);
 	if (r < 0)
 		return r;
-	if (!v8_heap_is(heap, function.script, heap->values[V8_TYPE_SCRIPT]))
+	if (!v8_is_script(heap, function.script))
 		function.script = 0;
 	if (v8_string_has_text(heap, name))
 		function.name = name;
@@ -144,7 +145,7 @@ int v8_function_check(const struct v8_heap *heap, uint64_t shared)
 {
 	uint64_t words[V8_CHECK_WORDS];
 
-	if (!v8_heap_is(heap, shared, heap->values[V8_TYPE_SHARED]))
+	if (!v8_is_shared(heap, shared))
 		return -ENOENT;
 	int r = v8_heap_read(heap, shared, heap->values[V8_SHARED_LENGTH], words, sizeof(words));
 	return r < 0 ? r : runtime_check(v8_check_bytes(words[0], words[1]));
@@ -155,15 +156,15 @@ int v8_bytecode_of(const struct v8_heap *heap, uint64_t data, bool may_be_code,
 {
 	int r = 0;
 
-	if (may_be_code && v8_heap_is(heap, data, heap->values[V8_TYPE_CODE]))
+	if (may_be_code && v8_is_code(heap, data))
 		r = v8_heap_word(heap, data, heap->values[V8_CODE_DEOPT], &data);
 	else if (may_be_code && v8_heap_is(heap, data, heap->values[V8_TYPE_BASELINE_DATA]))
 		r = v8_heap_word(heap, data, BASELINE_DATA_BYTECODE, &data);
-	if (r == 0 && v8_heap_is(heap, data, heap->values[V8_TYPE_INTERPRETER_DATA]))
+	if (r == 0 && v8_is_interpreter_data(heap, data))
 		r = v8_heap_word(heap, data, INTERPRETER_DATA_BYTECODE, &data);
 	if (r < 0)
 		return r;
-	if (!v8_heap_is(heap, data, heap->values[V8_TYPE_BYTECODE]))
+	if (!v8_is_bytecode(heap, data))
 		return -ENOENT;
 	*ret_bytecode = data;
 	return 0;

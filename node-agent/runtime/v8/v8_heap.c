@@ -65,9 +65,11 @@ int v8_heap_length(const struct v8_heap *heap, uint64_t array, uint32_t *ret_len
 	int r = v8_heap_word(heap, array, V8_ARRAY_LENGTH, &length);
 	if (r < 0)
 		return r;
-	if (!v8_is_smi(length) || v8_smi(length) < 0)
+	if (length > UINT32_MAX)
+		length = v8_is_smi(length) ? length >> SMI_SHIFT : UINT64_MAX;
+	if (length > INT32_MAX)
 		return -ENOENT;
-	*ret_length = (uint32_t)v8_smi(length);
+	*ret_length = (uint32_t)length;
 	return 0;
 }
 

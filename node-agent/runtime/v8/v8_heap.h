@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define V8_WORD_BYTES 8
-#define V8_ARRAY_LENGTH 8 /* FixedArrayBase.length */
+#define V8_ARRAY_LENGTH 8 /* FixedArrayBase.length: a small integer; from V8 15.0 on a u32 */
 #define V8_ARRAY_DATA 16
 #define V8_MAP_INSTANCE_TYPE 12
 

@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 
-#define DISTANCE_SHIFT 2
 #define FUNCTION_ENTRY (-1) /* the offset from which the first entry counts */
 
 /* SourcePosition */
@@ -44,10 +43,10 @@ static bool read_distance(struct v8_numbers *numbers, enum v8_distances distance
 {
 	uint64_t number;
 
-	if (distances == V8_DISTANCES_SHIFTED) {
+	if (distances != V8_DISTANCES_SIGNED) {
 		if (!v8_numbers_next(numbers, &number))
 			return false;
-		*ret_distance = number >> DISTANCE_SHIFT;
+		*ret_distance = number >> (distances == V8_DISTANCES_SHIFTED ? 2 : 3);
 		return true;
 	}
 	if (!read_signed(numbers, &number))

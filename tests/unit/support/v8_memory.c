@@ -116,11 +116,18 @@ uint64_t v8_memory_put_reference(struct v8_memory *objects, uint64_t type, uint3
 	return put_chars(objects, type, length, words, sizeof(words));
 }
 
+/* In V8 15, lengths are no small integers any more. */
+static uint64_t length_word(const struct v8_memory *objects, size_t length)
+{
+	return objects->values[V8_TYPE_SHARED] == V8_UNKNOWN_TYPE ? length
+								  : v8_memory_smi((int32_t)length);
+}
+
 uint64_t v8_memory_put_bytes(struct v8_memory *objects, const void *bytes, size_t len)
 {
 	uint64_t array = v8_memory_put_object(objects, V8_TYPE_BYTES, V8_ARRAY_DATA + len);
 
-	v8_memory_set(objects, array, V8_ARRAY_LENGTH, v8_memory_smi((int32_t)len));
+	v8_memory_set(objects, array, V8_ARRAY_LENGTH, length_word(objects, len));
 	v8_memory_put(objects, array - 1 + V8_ARRAY_DATA, bytes, len);
 	return array;
 }
@@ -131,7 +138,7 @@ uint64_t v8_memory_put_array(struct v8_memory *objects, const uint64_t *words, s
 	uint64_t array = v8_memory_put_object(objects, objects->values[V8_TYPE_FIXED_ARRAY],
 					      V8_ARRAY_DATA + nr_bytes);
 
-	v8_memory_set(objects, array, V8_ARRAY_LENGTH, v8_memory_smi((int32_t)nr_words));
+	v8_memory_set(objects, array, V8_ARRAY_LENGTH, length_word(objects, nr_words));
 	v8_memory_put(objects, array - 1 + V8_ARRAY_DATA, words, nr_bytes);
 	return array;
 }

@@ -3,14 +3,21 @@
 #ifndef TESTS_UNIT_V8_VALUES_TABLE_H
 #define TESTS_UNIT_V8_VALUES_TABLE_H
 
+#include "bpf/shared/runtime_v8.h"
 #include "runtime/v8/v8_values.h"
 
 #include <stdint.h>
 #include <string.h>
 
-/* The layouts that differ: instructions that follow their Code, an InstructionStream, and a
- * ScopeInfo with its positions at its start. */
-enum v8_memory_layout { V8_MEMORY_9, V8_MEMORY_12, V8_MEMORY_13, V8_MEMORY_NR_LAYOUTS };
+/* The layouts that differ: instructions that follow their Code, an InstructionStream, a ScopeInfo
+ * with its positions at its start, and one whose instance types are not known. */
+enum v8_memory_layout {
+	V8_MEMORY_9,
+	V8_MEMORY_12,
+	V8_MEMORY_13,
+	V8_MEMORY_15,
+	V8_MEMORY_NR_LAYOUTS,
+};
 
 static const uint64_t v8_common_values[V8_NR_VALUES] = {
 	[V8_TAGGED_BYTES] = 8,
@@ -69,6 +76,11 @@ static inline void v8_values_of(enum v8_memory_layout layout, uint64_t *values)
 	values[V8_SHARED_SCRIPT] = 40;
 	values[V8_SHARED_LENGTH] = 48;
 	values[V8_CODE_FLAGS] = 60;
+	if (layout == V8_MEMORY_13)
+		return;
+	for (int type = V8_TYPE_SHARED; type <= V8_TYPE_WRAPPER; type++)
+		if (type != V8_TYPE_BASELINE_DATA)
+			values[type] = V8_UNKNOWN_TYPE;
 }
 
 #endif

@@ -12,7 +12,8 @@
 #define BASELINE 11
 #define CODE_BYTES 5000
 
-static const enum v8_memory_layout layouts[] = { V8_MEMORY_9, V8_MEMORY_12, V8_MEMORY_13 };
+static const enum v8_memory_layout layouts[] = { V8_MEMORY_9, V8_MEMORY_12, V8_MEMORY_13,
+						 V8_MEMORY_15 };
 
 static void code_is_found_by_an_address_in_it(void **state)
 {
@@ -75,7 +76,9 @@ static void code_that_does_not_know_its_header_is_none(void **state)
 
 static uint64_t put_function(struct v8_memory *objects)
 {
-	return v8_memory_put_shared(objects, 0, 0, 0);
+	uint64_t script = v8_memory_put_script(objects, "app.js", "source");
+
+	return v8_memory_put_shared(objects, 0, script, 0);
 }
 
 /* Sets the deoptimization data of code: its function and one that is inlined at two depths. */

@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-static const enum v8_memory_layout layouts[] = { V8_MEMORY_9, V8_MEMORY_12, V8_MEMORY_13 };
+static const enum v8_memory_layout layouts[] = { V8_MEMORY_9, V8_MEMORY_12, V8_MEMORY_13,
+						 V8_MEMORY_15 };
 
 static void assert_name(struct v8_memory *objects, const struct v8_function *function,
 			const char *expected)

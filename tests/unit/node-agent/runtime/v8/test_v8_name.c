@@ -17,7 +17,8 @@
 #define SOURCE "function f() {\n  g();\n}\nfunction g() {\n  h();\n}\n"
 enum { IN_F = 18, IN_G = 41, START_F = 10, START_G = 33 };
 
-static const enum v8_memory_layout layouts[] = { V8_MEMORY_9, V8_MEMORY_12, V8_MEMORY_13 };
+static const enum v8_memory_layout layouts[] = { V8_MEMORY_9, V8_MEMORY_12, V8_MEMORY_13,
+						 V8_MEMORY_15 };
 
 /* Two functions; the first one calls the second one. */
 struct program {

@@ -27,11 +27,12 @@ static void the_last_entry_that_does_not_begin_above_holds(void **state)
 	}
 }
 
-/* The same function in Node 26. */
+/* The same function in Node 26, and in a V8 15. */
 static void distances_may_be_shifted(void **state)
 {
 	(void)state;
 	static const uint8_t shifted[] = { 0x02, 0xd4, 0x16, 0x07, 0x40, 0x1a, 0x00, 0x12, 0x23 };
+	static const uint8_t shifted_3[] = { 0x02, 0xd4, 0x16, 0x0b, 0x40, 0x32, 0x00, 0x22, 0x23 };
 
 	for (uint32_t offset = 0; offset < 20; offset++) {
 		struct v8_position expected = v8_positions_find(table, sizeof(table),
@@ -41,6 +42,9 @@ static void distances_may_be_shifted(void **state)
 
 		assert_int_equal(position.offset, expected.offset);
 		assert_int_equal(position.inlining, expected.inlining);
+		position = v8_positions_find(shifted_3, sizeof(shifted_3), V8_DISTANCES_SHIFTED_3,
+					     offset);
+		assert_int_equal(position.offset, expected.offset);
 	}
 }
 
