@@ -24,7 +24,8 @@ static int make_ruleset(void)
 
 	if (fd >= 0)
 		return (int)fd;
-	return errno == ENOSYS ? -EOPNOTSUPP : -errno;
+	/* EPERM: the filter of a container's system calls is older than this one. */
+	return errno == ENOSYS || errno == EPERM ? -EOPNOTSUPP : -errno;
 }
 
 /* Permits reading a file, or what is below a directory. What cannot be found cannot be read. */
