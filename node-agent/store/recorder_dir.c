@@ -11,17 +11,16 @@
 #include <string.h>
 #include <sys/file.h>
 
-#define LOCK_NAME "lock"
 #define DAY_S 86400
 
 static int lock(struct recorder_dir *dir, struct strbuf *reterr_msg)
 {
-	dir->lock_fd = openat(dir->dir_fd, LOCK_NAME, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
-			      0600);
+	dir->lock_fd = openat(dir->dir_fd, STORE_DIR_LOCK,
+			      O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (dir->lock_fd < 0) {
 		int r = -errno;
 
-		strbuf_appendf(reterr_msg, "%s/" LOCK_NAME ": %s", dir->path, strerror(-r));
+		strbuf_appendf(reterr_msg, "%s/" STORE_DIR_LOCK ": %s", dir->path, strerror(-r));
 		return r;
 	}
 	if (flock(dir->lock_fd, LOCK_EX | LOCK_NB) == 0)

@@ -13,6 +13,9 @@
 
 #define STORE_NAME_BYTES 32
 
+/* The file that a writer locks. Copies of single files lack it. */
+#define STORE_DIR_LOCK "lock"
+
 struct store_dir_entry {
 	char name[STORE_NAME_BYTES];
 	uint64_t bytes; /* with its log */

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define MAX_SPANS 100000
 #define PATH_BYTES 4096
@@ -30,6 +31,9 @@ struct scan {
 	size_t nr_spans, cap_spans;
 	const struct store_reader *before; /* borrowed; what is known already */
 	size_t next; /* where in it the next file probably is: the order is mostly the same */
+	/* The directory is that of a writer. If a file lacks its log there, the writer was killed
+	 * where the log was not made yet, or was merged already. */
+	bool is_original;
 	struct strbuf *warnings; /* borrowed */
 };
 
@@ -186,7 +190,7 @@ static int add_file(struct scan *scan, const char *path, uint64_t bytes)
 		r = known ? copy_known(known, &span) : look_into(path, &span);
 	if (r == 0) {
 		scan->spans[scan->nr_spans++] = span;
-		if (span.lacks_log && !known)
+		if (span.lacks_log && !known && !scan->is_original)
 			strbuf_appendf(
 				scan->warnings,
 				"%s lacks what was written last: its log is missing, %s-wal\n",
@@ -194,7 +198,7 @@ static int add_file(struct scan *scan, const char *path, uint64_t bytes)
 		return 0;
 	}
 	span_done(&span);
-	if (r == -ENODATA)
+	if (r == -ENODATA || (r == -ENOLINK && scan->is_original))
 		return 0;
 	if (r == -ENOMEM)
 		return r;
@@ -219,6 +223,8 @@ static int add_files(struct scan *scan, const char *dir, size_t first)
 	char path[PATH_BYTES];
 
 	int r = store_dir_list(dir, &list);
+	scan->is_original = snprintf(path, sizeof(path), "%s/" STORE_DIR_LOCK, dir) < PATH_BYTES &&
+			    access(path, F_OK) == 0;
 	for (size_t i = 0; r == 0 && i < list.nr; i++) {
 		if (has_file(scan, first, list.items[i].name))
 			continue;
@@ -257,8 +263,10 @@ static int add_path(struct scan *scan, const char *path)
 		strbuf_appendf(scan->warnings, "%s: %s\n", path, strerror(errno));
 		return 0;
 	}
-	return S_ISDIR(status.st_mode) ? add_dir(scan, path)
-				       : add_file(scan, path, (uint64_t)status.st_size);
+	if (S_ISDIR(status.st_mode))
+		return add_dir(scan, path);
+	scan->is_original = false;
+	return add_file(scan, path, (uint64_t)status.st_size);
 }
 
 static int compare(const void *a, const void *b)

@@ -162,6 +162,24 @@ static void a_copy_all_of_which_is_in_the_log_is_refused(void **state)
 }
 
 /* As older programs left it beside copies. */
+/* As when a writer is killed while it makes a file. */
+static void a_file_without_its_log_beside_a_lock_is_empty(void **state)
+{
+	struct scene scene;
+	char path[PATH_BYTES];
+
+	(void)state;
+	scene_make(&scene, false);
+	copy(&scene, "");
+	snprintf(path, sizeof(path), "%s/" STORE_DIR_LOCK, scene.copy.dir);
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(open_copy(&scene), -ENOENT);
+	assert_null(strstr(strbuf_str(&scene.warnings), "log is missing"));
+	scene_remove(&scene);
+}
+
 static void an_empty_log_is_none(void **state)
 {
 	struct scene scene;
@@ -202,6 +220,7 @@ int main(void)
 		cmocka_unit_test(a_copy_with_its_log_is_whole_and_stays_as_it_is),
 		cmocka_unit_test(a_copy_without_its_log_has_what_was_merged_and_says_so),
 		cmocka_unit_test(a_copy_all_of_which_is_in_the_log_is_refused),
+		cmocka_unit_test(a_file_without_its_log_beside_a_lock_is_empty),
 		cmocka_unit_test(an_empty_log_is_none),
 		cmocka_unit_test(a_file_that_is_closed_needs_no_log),
 	};
