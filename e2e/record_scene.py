@@ -90,6 +90,7 @@ class Scene:
     def warm_up(self, store, program=BURST, function=BURST_FUNCTION, options=()):
         """Runs a program, by another name, until the agent has the names of its file: on a busy machine, they come too
         late for the first run."""
+        host.wait_until("the record has samples", lambda: self.newest(store) > 0, WAIT_SECONDS)
         path = f"{self.directory}/{FIRST}"
         os.link(f"{self.directory}/{program}", path)
 
