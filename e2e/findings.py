@@ -30,7 +30,7 @@ import host
 from record_scene import END_SECONDS
 
 HZ = 99
-SECONDS = 2.0               # of CPU time
+SECONDS = 2.0               # at least, of time and of CPU time
 TRACEFS = "/sys/kernel/tracing"
 RULES = 3000                # of netfilter
 IDLE = 0.9                  # share of the CPU time of an idle machine
@@ -337,11 +337,13 @@ class Scene:
 
         try:
             cgroup, first = os.stat(directory).st_ino, int(time.time())
+            end = time.monotonic() + SECONDS
             load = host.Process(name, [*before, *command], f"{self.directory}/{name}.log", preexec_fn=enter,
                                 cwd=self.directory)
             with contextlib.suppress(host.Failure):     # a load may get little CPU, as it yields it
-                host.wait_until(name, lambda: load.child.poll() is not None or
-                                host.cgroup_cpu_seconds(f"/{os.path.basename(directory)}") >= SECONDS, 30 * SECONDS)
+                host.wait_until(name, lambda: load.child.poll() is not None or (
+                    time.monotonic() >= end and
+                    host.cgroup_cpu_seconds(f"/{os.path.basename(directory)}") >= SECONDS), 30 * SECONDS)
             status = load.child.poll()
             if status == host.SKIP:
                 raise host.Skip(load.log().strip().splitlines()[-1])
