@@ -63,10 +63,10 @@ static __always_inline void read_stacks(void *ctx, struct task_struct *task,
 {
 	struct sample_event *event = &scratch->event;
 	unsigned int flags = READ_KERNEL(task->flags);
-	long bytes = bpf_get_stack(ctx, event->frames, MAX_KERNEL_FRAMES * sizeof(__u64), 0);
 	__u32 result = UNWIND_KERNEL_THREAD;
 
-	event->nr_kernel = bytes > 0 ? (__u16)(bytes / sizeof(__u64)) : 0;
+	event->in_user = false;
+	read_kernel_stack(ctx, event);
 	begin_user_stack(scratch, flags);
 	if (!(flags & PF_KTHREAD)) {
 		result = read_saved_regs(task, scratch);
@@ -76,12 +76,34 @@ static __always_inline void read_stacks(void *ctx, struct task_struct *task,
 	event->unwind_result = result;
 }
 
-/* Sends a record with the stacks. Returns whether it is wanted and sent. */
-static __always_inline bool send_block(void *ctx, struct task_struct *task, struct scratch *scratch)
-{
-	struct sample_event *event = &scratch->event;
+/* What a record says of its block, besides the stacks. */
+struct block_facts {
+	__u8 kind;
+	__u64 time_ns;
+	__u64 length_ns;
+	__u32 probability;
+	__u32 sequence;
+};
 
-	event->in_user = false;
+/* Sends a record with the stacks of the current task. Returns whether the task is wanted and the
+ * record was sent. */
+static __always_inline bool send_block(void *ctx, struct task_struct *task,
+				       const struct block_facts *facts)
+{
+	struct scratch *scratch = get_scratch();
+	struct sample_event *event;
+
+	if (!scratch || !cgroup_is_wanted(task))
+		return false;
+	event = &scratch->event;
+	read_task(task, event);
+	if (!sample_is_wanted(event))
+		return false;
+	event->kind = facts->kind;
+	event->time_ns = facts->time_ns;
+	event->length_ns = facts->length_ns;
+	event->probability = facts->probability;
+	event->sequence = facts->sequence;
 	read_stacks(ctx, task, scratch);
 	if (output_event(event, scratch->unwind.asks || must_be_read_soon(scratch)) < 0) {
 		stat_add(STAT_BLOCK_LOST);
@@ -89,46 +111,6 @@ static __always_inline bool send_block(void *ctx, struct task_struct *task, stru
 	}
 	stat_add(STAT_BLOCK_SENT);
 	return true;
-}
-
-static __always_inline bool send_begin(void *ctx, struct task_struct *task,
-				       const struct off_cpu_slot *slot, __u32 probability)
-{
-	struct scratch *scratch = get_scratch();
-	struct sample_event *event;
-
-	if (!scratch || !cgroup_is_wanted(task))
-		return false;
-	event = &scratch->event;
-	read_task(task, event);
-	if (!sample_is_wanted(event))
-		return false;
-	event->kind = RECORD_BLOCK_BEGIN;
-	event->time_ns = slot->begin_ns;
-	event->probability = probability;
-	event->sequence = slot->sequence;
-	event->length_ns = 0;
-	return send_block(ctx, task, scratch);
-}
-
-static __always_inline void send_late(void *ctx, struct task_struct *task,
-				      const struct off_cpu_turn *turn)
-{
-	struct scratch *scratch = get_scratch();
-	struct sample_event *event;
-
-	if (!scratch || !cgroup_is_wanted(task))
-		return;
-	event = &scratch->event;
-	read_task(task, event);
-	if (!sample_is_wanted(event))
-		return;
-	event->kind = RECORD_BLOCK_LATE;
-	event->time_ns = turn->end_ns;
-	event->probability = turn->probability;
-	event->sequence = 0;
-	event->length_ns = turn->length_ns;
-	(void)send_block(ctx, task, scratch);
 }
 
 /* If the record is lost, the agent sees in the slot that the block is over. */
@@ -222,7 +204,13 @@ static __always_inline void begin_block(void *ctx, struct task_struct *task, __u
 		return;
 	}
 	slot->sequence++;
-	slot->is_chosen = send_begin(ctx, task, slot, probability);
+	const struct block_facts facts = {
+		.kind = RECORD_BLOCK_BEGIN,
+		.time_ns = now_ns,
+		.probability = probability,
+		.sequence = slot->sequence,
+	};
+	slot->is_chosen = send_block(ctx, task, &facts);
 }
 
 SEC("tp_btf/sched_switch")
@@ -252,8 +240,14 @@ int off_cpu_exit(void *ctx)
 	turn->tid = 0;
 	if (!is_mine)
 		return 0;
+	const struct block_facts facts = {
+		.kind = RECORD_BLOCK_LATE,
+		.time_ns = turn->end_ns,
+		.length_ns = turn->length_ns,
+		.probability = turn->probability,
+	};
 	turn->is_unwinding = true;
-	send_late(ctx, task, turn);
+	(void)send_block(ctx, task, &facts);
 	turn->is_unwinding = false;
 	return 0;
 }

@@ -27,6 +27,20 @@ static __always_inline void read_task(struct task_struct *task, struct sample_ev
 	bpf_core_read(event->process_comm, sizeof(event->process_comm), &leader->comm);
 }
 
+static __always_inline void read_kernel_stack(void *ctx, struct sample_event *event)
+{
+	long bytes;
+
+	event->nr_kernel = 0;
+	if (event->in_user)
+		return;
+	bytes = bpf_get_stack(ctx, event->frames, MAX_KERNEL_FRAMES * sizeof(__u64), 0);
+	if (bytes > 0)
+		event->nr_kernel = (__u16)(bytes / sizeof(__u64));
+	else
+		stat_add(STAT_KERNEL_STACK_FAILED);
+}
+
 /* Reads the registers that a task in the kernel had when it entered it. Threads that the kernel
  * made in the process (io_uring's workers) were never in user space. The registers saved for them
  * are leftovers of the thread that made them, and are not used. */
@@ -99,8 +113,12 @@ static __always_inline void begin_user_stack(struct scratch *scratch, unsigned i
 static __always_inline __u32 unwind_user_stack(const struct task_struct *task,
 					       struct scratch *scratch, unsigned int flags)
 {
-	__u32 result = (__u32)unwind_native();
+	const struct unwind_state *state = &scratch->unwind;
+	__u32 result;
 
+	if (state->ip == 0 && state->regs[REG_SP] == 0)
+		return UNWIND_NO_REGISTERS;
+	result = (__u32)unwind_native();
 	if (is_without_stack(task, flags, &scratch->event)) {
 		scratch->event.nr_user = 0;
 		return UNWIND_NO_STACK;

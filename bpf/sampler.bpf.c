@@ -15,20 +15,6 @@
 #include "bpf/opts.bpf.h"
 #include "bpf/sample.bpf.h"
 
-static __always_inline void read_kernel_stack(void *ctx, struct sample_event *event)
-{
-	long bytes;
-
-	event->nr_kernel = 0;
-	if (event->in_user)
-		return;
-	bytes = bpf_get_stack(ctx, event->frames, MAX_KERNEL_FRAMES * sizeof(__u64), 0);
-	if (bytes > 0)
-		event->nr_kernel = (__u16)(bytes / sizeof(__u64));
-	else
-		stat_add(STAT_KERNEL_STACK_FAILED);
-}
-
 /* Reads the registers that the task has in user space, or had when it entered the kernel. (The
  * context's registers are read in any case, because the verifier wants that through the context
  * pointer.) */
@@ -44,8 +30,6 @@ static __always_inline enum unwind_result read_user_regs(struct bpf_perf_event_d
 	barrier();
 	if (!scratch->event.in_user)
 		result = read_saved_regs(task, scratch);
-	if (result == UNWIND_COMPLETE && state->ip == 0 && state->regs[REG_SP] == 0)
-		return UNWIND_NO_REGISTERS;
 	return result;
 }
 
@@ -76,8 +60,7 @@ int sample(struct bpf_perf_event_data *ctx)
 	struct task_struct *task = current_task();
 	struct sample_event *event;
 	struct scratch *scratch;
-	__u32 index = 0;
-	__u32 result;
+	__u32 index, result;
 
 	if (!include_idle && READ_KERNEL(task->pid) == 0) {
 		stat_add(STAT_IDLE);
