@@ -27,18 +27,6 @@ LIFE = (r"(LIFE_SECONDS|life_seconds =|alarm) \d+", r"\1 600")  # of the program
 END_S = 165
 RATE_HZ = 99
 INVOICES, BACKUP, JOBS = (85, 97), (112, 118), (136, 146)  # the bursts, in seconds after the start
-CART = """
-import hashlib, json
-def hash_session(session):
-    return hashlib.sha256(json.dumps(session).encode()).hexdigest()
-def price_items(items):
-    return sum(item["price"] * item["count"] for item in items)
-def render_cart(items):
-    return json.dumps({"total": price_items(items), "items": items, "id": hash_session(items)})
-items = [{"name": f"item-{i}", "price": i * 3 % 17, "count": i % 5} for i in range(200)]
-while True:
-    render_cart(items)
-"""
 COPY = "while :; do head -c 20M /dev/zero >{directory}/copy; done"
 START = "while :; do /bin/true; done"
 
@@ -66,7 +54,7 @@ def build(directory):
         (directory / name).write_text(re.sub(*LIFE, (DEMO / name).read_text(encoding="utf-8")), encoding="utf-8")
     subprocess.run(["cc", "-O2", "-g", directory / "compress.c", "-o", directory / "images"], check=True)
     subprocess.run(["c++", "-std=c++17", "-O2", "-g", directory / "report.cpp", "-o", directory / "invoices"], check=True)
-    return (["python3", "-c", CART], [str(directory / "images")], [str(directory / "invoices")],
+    return (["python3", "-c", top_scene.CART], [str(directory / "images")], [str(directory / "invoices")],
             ["perl", str(directory / "words.pl")], ["sh", "-c", COPY.format(directory=directory)], ["sh", "-c", START])
 
 

@@ -214,11 +214,7 @@ def check_messages(scene, store):
         (("agent",), 2, "--store DIR"),
         (("agent", "--store", "relative"), 2, "absolute path"),
     )
-    faults = []
-    for arguments, status, text in cases:
-        told = scene.flamelet(*arguments, status=status)
-        faults += [] if text in told else [f"{arguments}: {told}"]
-    return faults
+    return scene.check_answers(cases)
 
 
 def test_questions(scene):

@@ -67,6 +67,11 @@ class Scene:
             raise host.Failure(f"{arguments}: exit status {done.returncode}: {done.stderr}")
         return done.stdout or done.stderr
 
+    def check_answers(self, cases):
+        """Each case is arguments, the exit status, and words that must be in the answer. Returns the faults."""
+        answers = [(arguments, text, self.flamelet(*arguments, status=status)) for arguments, status, text in cases]
+        return [f"{arguments}: {told}" for arguments, text, told in answers if text not in told]
+
     def files(self, store):
         return json.loads(self.flamelet("ls", "--json", "--store", store))["files"]
 

@@ -19,25 +19,13 @@ sys.path.insert(0, os.path.join(HERE, "local"))
 
 # pylint: disable=wrong-import-position
 import host
-from top_scene import HOME, Pods, Screen
+from top_scene import CART, HOME, Pods, Screen
 
 COLUMNS, LINES = 132, 20
 SECONDS = 24
 NICE = -11
 CELL = 8.43      # pixels of a character's width
 DEMO = os.path.join(HERE, "../demo")
-CART = """
-import hashlib, json
-def hash_session(session):
-    return hashlib.sha256(json.dumps(session).encode()).hexdigest()
-def price_items(items):
-    return sum(item["price"] * item["count"] for item in items)
-def render_cart(items):
-    return json.dumps({"total": price_items(items), "items": items, "id": hash_session(items)})
-items = [{"name": f"item-{i}", "price": i * 3 % 17, "count": i % 5} for i in range(200)]
-while True:
-    render_cart(items)
-"""
 BACKUP = """
 #include <fcntl.h>
 #include <unistd.h>

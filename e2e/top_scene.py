@@ -23,6 +23,19 @@ COLOR = re.compile(r"\x1b\[(3|9)[0-9]m")
 # They only bound a hang.
 END_SECONDS = 90
 WAIT_SECONDS = 180
+# A service for pictures.
+CART = """
+import hashlib, json
+def hash_session(session):
+    return hashlib.sha256(json.dumps(session).encode()).hexdigest()
+def price_items(items):
+    return sum(item["price"] * item["count"] for item in items)
+def render_cart(items):
+    return json.dumps({"total": price_items(items), "items": items, "id": hash_session(items)})
+items = [{"name": f"item-{i}", "price": i * 3 % 17, "count": i % 5} for i in range(200)]
+while True:
+    render_cart(items)
+"""
 
 
 class Screen:
