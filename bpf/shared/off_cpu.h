@@ -24,8 +24,8 @@
 
 #include <linux/types.h>
 
-/* Threads share a slot if the lowest bits of their ids are the same: then each of them ends the
- * other one's block, which is not counted. */
+/* Threads share a slot if the lowest bits of their ids are the same. If two of them wait at the
+ * same time, the block that began first is cut off. */
 #define OFF_CPU_SLOTS (1 << 16)
 
 /* Probabilities are shares of this. */
@@ -35,8 +35,8 @@
 /* Threads whose blocks are this long are seen while they wait. */
 #define OFF_CPU_LONG_US (100 * 1000)
 
-/* A block of this length is chosen for certain. The agent moves it within these limits, so that
- * a busy machine does not cost more. */
+/* Limits of the threshold. The agent raises it if many blocks are chosen, and lowers it if few
+ * are. */
 #define OFF_CPU_MIN_THRESHOLD_NS (1000 * 1000ULL)
 #define OFF_CPU_MAX_THRESHOLD_NS (10 * 1000 * 1000 * 1000ULL)
 

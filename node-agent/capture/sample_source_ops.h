@@ -34,7 +34,7 @@ struct sample_source_ops {
 	/* This and the next: NULL where single threads cannot be sampled. */
 	int (*open_thread)(struct sample_source *source, uint32_t tid, void **ret_thread);
 	void (*close_thread)(void *thread);
-	/* NULL where blocks are not told of. */
+	/* NULL if the backend does not report blocks. */
 	bool (*has_block)(const struct sample_source *source, uint32_t tid, uint32_t sequence);
 	void (*get_stats)(const struct sample_source *source, struct capture_stats *stats);
 };

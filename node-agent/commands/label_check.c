@@ -30,7 +30,7 @@ static const char *word_at(const struct label_check *check, size_t i)
 				  : check->words[i - nr_of_selector];
 }
 
-/* Returns whether the user is told if no sample has this label. */
+/* Returns whether a label that no sample has is reported. */
 static bool is_checked(const struct label_check *check, const char *word)
 {
 	return check->tells_all || !is_word(word);

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BLOCKS_MAX_BYTES ((size_t)32 << 20) /* of records: some 50,000 usual ones */
+#define BLOCKS_MAX_BYTES ((size_t)32 << 20) /* of records; one with 60 frames has 576 bytes */
 
 struct block {
 	struct sample_event *event; /* owned, up to its last frame */

@@ -26,9 +26,9 @@ size_t block_sort(struct block_row *rows, size_t nr);
 /* Appends rows that block_sort() left. Failures are kept in `out`. */
 void block_encode(const struct block_row *rows, size_t nr, struct strbuf *out);
 
-/* Whoever reads a block. */
+/* The functions that block_decode() calls. */
 struct block_visitor {
-	/* Called before the rows of each label set: whether they are wanted. */
+	/* Called before the rows of each label set. Returns whether they are wanted. */
 	bool (*wants)(uint32_t labels, void *data);
 	/* Errors: any, which ends the reading. */
 	int (*visit)(const struct block_row *row, void *data);

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Chosen blocks a second and CPU. One costs 4 to 5 us for its stack, so that is 0.05 % of a CPU. */
+/* The wanted number of chosen blocks per second and CPU. */
 #define BLOCK_SLOTS_RATE 100
 
 struct block_slots {

@@ -43,7 +43,7 @@ def fragment(first, end, **parameters):
 
 
 class Writer:
-    """Writes a record of a made time, a part of it whenever it is told to."""
+    """Runs make_record, which appends the seconds that write() names to the record."""
 
     def __init__(self, make_record, directory):
         self.process = subprocess.Popen([make_record, "--live", directory], stdin=subprocess.PIPE,
