@@ -309,7 +309,7 @@ static void tell_of_nothing(const struct recording *recording, uint64_t nr_lost)
 			(unsigned long long)nr_lost);
 	else if (recording->options->kind == OPTION_KIND_OFF_CPU)
 		fprintf(stderr,
-			"flamelet: no samples: no thread of %s began or ended to wait; try a "
+			"flamelet: no samples: no thread of %s started or stopped waiting; try a "
 			"longer -d, or flamelet dump -p PID\n",
 			recording->target);
 	else

@@ -247,24 +247,28 @@ static void follow_groups(struct event_detector *detector)
 	}
 }
 
+/* Returns the number of a new event; 0 if too many are open. */
+static uint64_t open_event(struct event_detector *detector, enum event_kind kind)
+{
+	if (detector->nr_open == MAX_OPEN) {
+		detector->stats.nr_events_dropped++;
+		return 0;
+	}
+	detector->nr_open++;
+	detector->stats.nr_events[kind]++;
+	return detector->next_number++;
+}
+
 static void begin(struct event_detector *detector, struct event_subject *subject)
 {
 	struct event_group *group = event_group_takes(subject)
 					    ? event_groups_find(&detector->groups, subject->service)
 					    : NULL;
 
-	if (group && group->number > 0) {
-		subject->number = group->number;
-		event_group_join(group, subject);
+	subject->number = group && group->number > 0 ? group->number
+						     : open_event(detector, subject->kind);
+	if (subject->number == 0)
 		return;
-	}
-	if (detector->nr_open == MAX_OPEN) {
-		detector->stats.nr_events_dropped++;
-		return;
-	}
-	detector->nr_open++;
-	subject->number = detector->next_number++;
-	detector->stats.nr_events[subject->kind]++;
 	if (group) {
 		group->number = subject->number;
 		event_group_join(group, subject);
