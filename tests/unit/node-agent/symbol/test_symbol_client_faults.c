@@ -131,7 +131,7 @@ static void a_debug_file_that_holds_the_worker_up_is_the_last_one_tried(void **s
 		fixture, IN_ONE, "bin/a",
 		&(struct fixture_file){ .exported = "exported", .build_id = FIXTURE_BUILD_ID });
 	assert_string_equal(outer_name(fixture, id, OFFSET), "exported");
-	assert_int_equal(worker_stats(fixture).nr_timeouts, 1);
+	assert_true(worker_stats(fixture).nr_timeouts >= 1);
 	assert_int_equal(stats_of(fixture).files.nr_bad_files, 0);
 }
 
