@@ -17,6 +17,10 @@ ui = -DFLAMELET_UI=$(if $(filter off,$(UI)),OFF,ON)
 build = cmake --preset $(1) $(ui) $(if $(wildcard $(2)/CMakeCache.txt),,$(ninja)) >/dev/null && \
 	cmake --build $(2) -j $(JOBS) $(if $(3),--target $(3))
 
+# $(call ctest,DIRECTORY,LABELS): runs its tests. In CI, a test that failed runs once more, as a virtual machine
+# can stand still for seconds; CTest prints both runs.
+ctest = ctest --test-dir $(1) --output-on-failure $(2) -j $(JOBS) $(if $(CI),--repeat until-pass:2)
+
 # $(call optimized,TARGETS): builds what the release build leaves out, with its flags, in its directory.
 optimized = cmake --preset release -DFLAMELET_TESTS=ON $(ui) $(if $(wildcard build/CMakeCache.txt),,$(ninja)) >/dev/null && \
 	cmake --build build -j $(JOBS) --target $(1)
@@ -38,7 +42,7 @@ test: deps ## install what is missing (root), build with warnings as errors and 
 	$(call build,dev,build-dev)
 	@: >$(ORACLE_TABLE)
 	@tail -f $(ORACLE_TABLE) & tail=$$!; trap "kill $$tail" EXIT; \
-		ctest --test-dir build-dev --output-on-failure -LE '^(cluster|kernels)$$' -j $(JOBS)
+		$(call ctest,build-dev,-LE '^(cluster|kernels)$$')
 
 test-kernels: ## try Flamelet on other kernels, in virtual machines, and print the table of docs/platforms.md
 	@cmake/install-packages.sh build test kernels $(ARM64)
@@ -67,9 +71,9 @@ check: ## both compilers, unit tests under ASan and UBSan, lint, clang-tidy
 	@cmake/install-packages.sh -c build test check
 	$(call build,dev,build-dev)
 	$(call build,asan,build-asan)
-	ctest --test-dir build-asan --output-on-failure -L '^(unit|corpus)$$' -j $(JOBS)
+	$(call ctest,build-asan,-L '^(unit|corpus)$$')
 	$(call build,clang,build-clang)
-	ctest --test-dir build-dev --output-on-failure -L '^lint$$' -j $(JOBS)
+	$(call ctest,build-dev,-L '^lint$$')
 	tests/lint/check_tidy build-clang
 
 bench: deps ## print what a sample costs: BPF, agent, memory, unwind tables (root)
