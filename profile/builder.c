@@ -27,10 +27,9 @@
 #include "profile/row_budget.h"
 
 #include <assert.h>
-#include <stdbool.h>
 #include <string.h>
 
-/* Identity of a sample: all fields before the count. */
+/* Identity of a sample: all fields up to the CPU. */
 #define SAMPLE_KEY_BYTES                                                                           \
 	(offsetof(struct profile_sample, cpu) + sizeof(((struct profile_sample *)0)->cpu))
 
@@ -435,6 +434,7 @@ int builder_add_process(struct builder *builder, const struct profile_process *p
 
 int builder_add_sample(struct builder *builder, const struct profile_sample *sample)
 {
+	uint32_t nr_joined = sample->nr_joined > 0 ? sample->nr_joined : sample->count > 0;
 	struct profile *p = builder->profile;
 	uint32_t hash = hash_bytes(sample, SAMPLE_KEY_BYTES);
 
@@ -442,6 +442,7 @@ int builder_add_sample(struct builder *builder, const struct profile_sample *sam
 	for (uint32_t i; htable_next(&it, &i);) {
 		if (memcmp(&p->samples[i], sample, SAMPLE_KEY_BYTES) == 0) {
 			p->samples[i].count += sample->count;
+			p->samples[i].nr_joined += nr_joined;
 			return 0;
 		}
 	}
@@ -452,7 +453,8 @@ int builder_add_sample(struct builder *builder, const struct profile_sample *sam
 				    sizeof(*sample));
 	if (r < 0)
 		return r;
-	p->samples[p->nr_samples++] = *sample;
+	p->samples[p->nr_samples] = *sample;
+	p->samples[p->nr_samples++].nr_joined = nr_joined;
 	return 0;
 }
 
@@ -480,7 +482,7 @@ uint64_t builder_set_resource(struct builder *builder, uint64_t cgroup_id, uint3
 		if (p->samples[i].cgroup_id != cgroup_id)
 			continue;
 		p->samples[i].resource = resource;
-		nr_set += p->samples[i].count;
+		nr_set += profile_sample_nr_taken(p, &p->samples[i]);
 	}
 	return nr_set;
 }
@@ -493,7 +495,7 @@ uint64_t builder_remove_cgroup(struct builder *builder, uint64_t cgroup_id)
 
 	for (size_t i = 0; i < p->nr_samples; i++) {
 		if (p->samples[i].cgroup_id == cgroup_id)
-			nr_removed += p->samples[i].count;
+			nr_removed += profile_sample_nr_taken(p, &p->samples[i]);
 		else
 			p->samples[nr_kept++] = p->samples[i];
 	}
@@ -545,8 +547,7 @@ static bool is_alike(const struct builder *builder, const struct profile *from)
 static void join_times(struct builder *builder, const struct profile *from)
 {
 	const struct profile *to = builder->profile;
-	uint64_t start = from->time_unix_ns;
-	uint64_t end = start + from->duration_ns;
+	uint64_t start = from->time_unix_ns, end = start + from->duration_ns;
 
 	if (builder->has_time) {
 		start = min_u64(start, to->time_unix_ns);

@@ -84,7 +84,7 @@ int builder_add_process(struct builder *builder, const struct profile_process *p
 /* Updates the last time at which a process was seen. */
 void builder_see_process(struct builder *builder, uint32_t process, uint64_t seen_ns);
 
-/* Adds sample->count to the equal sample, or a new one. */
+/* Adds sample->count to the equal sample, or a new one. Without nr_joined it is a single one. */
 int builder_add_sample(struct builder *builder, const struct profile_sample *sample) must_check;
 
 /* Does the same for builder_add_sample(). */
@@ -108,12 +108,12 @@ void builder_set_build_ids(struct builder *builder, uint32_t mapping,
 void builder_move_location(struct builder *builder, uint32_t location, uint32_t mapping,
 			   uint64_t address);
 
-/* Gives all samples taken in a cgroup their resource; returns how often the timer fired for them.
- * Must come after the last builder_add_sample(). */
+/* Gives all samples taken in a cgroup their resource; returns how many were taken. Must come after
+ * the last builder_add_sample(). */
 uint64_t builder_set_resource(struct builder *builder, uint64_t cgroup_id, uint32_t resource);
 
 /* Removes the samples of a cgroup; elements that only they used stay in the other tables. Returns
- * how often the timer fired for them. Must come after the last builder_add_sample(). */
+ * how many were taken. Must come after the last builder_add_sample(). */
 uint64_t builder_remove_cgroup(struct builder *builder, uint64_t cgroup_id);
 
 /* Joins the header of a profile before its samples are added: its time range extends the builder's,

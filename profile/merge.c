@@ -13,15 +13,17 @@ static int merge_sample(struct copier *copier, struct profile_sample sample)
 	return r < 0 ? r : copier_add_sample(copier, sample);
 }
 
-/* Returns the first error and adds the counts of all samples that had one. */
+/* Returns the first error and counts the samples that were taken for those that had one. */
 static int merge_samples(struct copier *copier, uint64_t *lost)
 {
 	int first_error = 0;
 
-	for (size_t i = 0; i < copier->from->nr_samples; i++) {
-		int r = merge_sample(copier, copier->from->samples[i]);
+	const struct profile *from = copier->from;
+
+	for (size_t i = 0; i < from->nr_samples; i++) {
+		int r = merge_sample(copier, from->samples[i]);
 		if (r < 0) {
-			*lost += copier->from->samples[i].count;
+			*lost += profile_sample_nr_taken(from, &from->samples[i]);
 			first_error = first_error ? first_error : r;
 		}
 	}
@@ -36,7 +38,7 @@ static int merge_whole(struct builder *builder, const struct profile *profile, u
 	if (r == 0)
 		r = builder_join(builder, profile);
 	if (r < 0) {
-		*lost = profile_total(profile);
+		*lost = profile_nr_taken(profile);
 		return r;
 	}
 	return merge_samples(&copier, lost);

@@ -11,7 +11,8 @@
 
 /* Adds all samples of a sealed profile; its time range joins the builder's, and an empty builder
  * gets its type and period. Must come before the builder's first builder_set_resource(). On error
- * part of it may be in already; *ret_lost (may be NULL; always set) is the count that is not.
+ * part of it may be in already; *ret_lost (may be NULL; always set) is how many samples were taken
+ * for what is not.
  * Errors: -EINVAL when the builder has another type or period. */
 int merge_profile(struct builder *builder, const struct profile *profile, uint64_t *ret_lost)
 	must_check;

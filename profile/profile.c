@@ -30,6 +30,15 @@ uint64_t profile_total(const struct profile *profile)
 	return total;
 }
 
+uint64_t profile_nr_taken(const struct profile *profile)
+{
+	uint64_t nr = 0;
+
+	for (size_t i = 0; i < profile->nr_samples; i++)
+		nr += profile_sample_nr_taken(profile, &profile->samples[i]);
+	return nr;
+}
+
 struct profile *profile_ref(struct profile *profile)
 {
 	__atomic_add_fetch(&profile->nr_refs, 1, __ATOMIC_RELAXED);

@@ -107,7 +107,7 @@ struct profile_process {
 
 #define PROFILE_CPU_UNKNOWN UINT32_MAX
 
-/* All fields except count identify a sample: equal ones are joined. */
+/* All fields up to the CPU identify a sample: equal ones are joined. */
 struct profile_sample {
 	uint64_t cgroup_id;
 	/* Unix time, within the profile's; 0: not recorded, so equal samples merge */
@@ -120,6 +120,7 @@ struct profile_sample {
 	uint32_t pid;
 	uint32_t tid;
 	uint32_t cpu; /* or PROFILE_CPU_UNKNOWN */
+	uint32_t nr_joined; /* samples with a count that were joined to it, with itself */
 	uint64_t count; /* how often the timer fired; for other types than CPU: the value */
 };
 
@@ -182,6 +183,17 @@ const char *profile_resource_get(const struct profile *profile, uint32_t resourc
 
 /* Returns the sum of all counts. */
 uint64_t profile_total(const struct profile *profile);
+
+/* Returns how many samples were taken for this one. Counts of CPU time say it; those of other types
+ * are values, such as nanoseconds. */
+static inline uint64_t profile_sample_nr_taken(const struct profile *profile,
+					       const struct profile_sample *sample)
+{
+	return profile->type == PROFILE_CPU ? sample->count : sample->nr_joined;
+}
+
+/* Returns how many samples were taken for the profile. */
+uint64_t profile_nr_taken(const struct profile *profile);
 
 struct profile *profile_ref(struct profile *profile);
 

@@ -281,7 +281,8 @@ void symbolizer_thread_push(struct symbolizer_thread *thread, struct window *win
 		return;
 	__atomic_sub_fetch(&thread->nr_samples_waiting, window->nr_samples, __ATOMIC_RELAXED);
 	count_lost(thread, window->nr_samples);
-	log_warn("symbolization is %d s behind; dropped 1 s of samples", SYMBOLIZER_MAX_WINDOWS);
+	log_warn("symbolization is %d windows behind; dropped 1 s of samples",
+		 SYMBOLIZER_MAX_WINDOWS);
 	window_free(window);
 }
 

@@ -419,11 +419,12 @@ static bool keep_attributes(struct making *making, size_t number)
 
 static void make_samples(struct making *making)
 {
+	const struct profile *profile = making->profile;
 	uint64_t nr_collapsed = 0;
 
-	for (size_t i = 0; i < making->profile->nr_samples; i++)
+	for (size_t i = 0; i < profile->nr_samples; i++)
 		if (!keep_attributes(making, i))
-			nr_collapsed += making->profile->samples[i].count;
+			nr_collapsed += profile_sample_nr_taken(profile, &profile->samples[i]);
 	count(&making->maker->stats.nr_samples_collapsed, nr_collapsed);
 }
 

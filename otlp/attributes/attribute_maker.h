@@ -94,7 +94,7 @@ struct attribute_opts {
 
 /* Both counters only grow. */
 struct attribute_maker_stats {
-	uint64_t nr_samples_collapsed; /* sum of counts */
+	uint64_t nr_samples_collapsed; /* that were taken */
 	/* of resources over max_attributes; counted in each profile */
 	uint64_t nr_attributes_dropped;
 };

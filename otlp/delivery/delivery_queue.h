@@ -27,7 +27,7 @@ struct delivery_queue_opts {
 	bool is_replay; /* what is not delivered at the end can be pushed again: it is not lost */
 };
 
-/* All monotonic. Samples are sums of counts. */
+/* All monotonic. Samples are those that were taken (profile_nr_taken()). */
 struct delivery_queue_stats {
 	uint64_t nr_samples_sent; /* accepted by the destination */
 	uint64_t nr_samples_rejected; /* refused, not retried */

@@ -2,12 +2,13 @@
 /* One thread, two queues.
  *
  *	exporter_push() ─▶ windows ─▶ merge ─▶ labels ─▶ parts ─▶ queue ─▶ destination
- *	      │ full                 every interval, and when type    │
- *	      ▼                      or period change, or much        ▼
- *	   dropped                   has come together             directory
+ *	      │ full                 every interval, and when the     │
+ *	      ▼                      period changes, or much has      ▼
+ *	   dropped                   come together                 directory
  *
- * The thread does one thing at a time. Between any two requests it takes all new windows, so that
- * with a slow destination the delivery queue grows and not this one. */
+ * Profiles of each type are merged by themselves, and leave in requests of their own. The thread
+ * does one thing at a time. Between any two requests it takes all new windows, so that with a slow
+ * destination the delivery queue grows and not this one. */
 #include "otlp/delivery/exporter.h"
 
 #include "base/capabilities.h"
@@ -32,9 +33,9 @@
 #include <unistd.h>
 
 #define QUEUE_MAX_PROFILES 64
+/* Of the merged profiles of all types together, in memory. */
 #define MERGE_MAX_BYTES ((size_t)64 << 20)
-#define MERGE_AIM_BYTES                                                                            \
-	((size_t)24 << 20) /* in memory; more goes out before the interval is over */
+#define MERGE_AIM_BYTES ((size_t)24 << 20) /* more goes out before the interval is over */
 #define MEMORY_MAX_BYTES ((uint64_t)16 << 20) /* of waiting requests */
 #define PART_MAX_SAMPLES 16000
 #define PART_MAX_PROFILES 500 /* each process has one */
@@ -59,7 +60,8 @@ struct exporter {
 	bool has_queue_dir;
 	struct attribute_maker *attributes; /* owned */
 	struct delivery_queue *queue; /* owned */
-	struct builder *builder; /* owned; NULL: nothing merged yet */
+	/* Owned; of a profile of each type. NULL: nothing merged yet */
+	struct builder *builders[PROFILE_NR_TYPES];
 	uint64_t nr_lost[EXPORT_NR_DROPS]; /* here, not in the queue */
 
 	uint64_t nr_pushed, nr_refused; /* atomic: samples, and those for which there was no room */
@@ -139,7 +141,7 @@ static uint64_t ship_parts(struct exporter *exporter, struct parts *parts)
 
 	while (parts_next(parts, &part) > 0) {
 		const struct spool_item item = {
-			.nr_samples = part.nr_counts,
+			.nr_samples = part.nr_taken,
 			.time_unix_ns = parts->job.profile->time_unix_ns,
 			.nr_profiles = (uint32_t)part.nr_profiles,
 			.cost_bytes = (uint32_t)part.cost_bytes,
@@ -147,7 +149,7 @@ static uint64_t ship_parts(struct exporter *exporter, struct parts *parts)
 
 		heartbeat_beat();
 		delivery_queue_add(exporter->queue, &item, parts->body.data, parts->body.len);
-		nr_shipped += part.nr_counts;
+		nr_shipped += part.nr_taken;
 	}
 	return nr_shipped;
 }
@@ -177,52 +179,72 @@ static void ship(struct exporter *exporter, const struct profile *profile)
 
 	if (attribute_maker_make(exporter->attributes, profile, clock_mono_ns(), &attributes) == 0)
 		nr_shipped = ship_with_attributes(exporter, &job);
-	lose(exporter, EXPORT_DROP_ENCODE, profile_total(profile) - nr_shipped);
+	lose(exporter, EXPORT_DROP_ENCODE, profile_nr_taken(profile) - nr_shipped);
 }
 
-/* Ships the merged profile. */
-static void flush(struct exporter *exporter)
+/* Ships the merged profile of a type. */
+static void flush_type(struct exporter *exporter, enum profile_type type)
 {
 	_cleanup_(profile_unrefp) struct profile *profile = NULL;
 
-	if (!exporter->builder)
+	if (!exporter->builders[type])
 		return;
-	profile = builder_seal(take_ptr(exporter->builder));
+	profile = builder_seal(take_ptr(exporter->builders[type]));
 	ship(exporter, profile);
 }
 
-/* Returns whether the two cannot or should not become one profile. */
-static bool must_part(const struct builder *builder, const struct profile *profile)
+static void flush(struct exporter *exporter)
 {
-	const struct profile *merged = builder_peek(builder);
-
-	return merged->period != profile->period || merged->type != profile->type ||
-	       builder_bytes(builder) + profile->nr_bytes > MERGE_AIM_BYTES;
+	for (enum profile_type type = 0; type < PROFILE_NR_TYPES; type++)
+		flush_type(exporter, type);
 }
 
-static int begin_merge(struct exporter *exporter)
+/* Returns the memory of what is merged. */
+static size_t merged_bytes(const struct exporter *exporter)
 {
-	int r = builder_new(MERGE_MAX_BYTES, &exporter->builder);
+	size_t bytes = 0;
 
-	/* Another destination may use timestamps; here they would only separate equal samples. */
-	if (r == 0 && !exporter->with_times)
-		builder_drop_times(exporter->builder);
+	for (enum profile_type type = 0; type < PROFILE_NR_TYPES; type++)
+		if (exporter->builders[type])
+			bytes += builder_bytes(exporter->builders[type]);
+	return bytes;
+}
+
+/* Ships what the profile cannot or should not be merged with. */
+static void flush_unlike(struct exporter *exporter, const struct profile *profile)
+{
+	const struct builder *builder = exporter->builders[profile->type];
+
+	if (merged_bytes(exporter) + profile->nr_bytes > MERGE_AIM_BYTES)
+		flush(exporter);
+	else if (builder && builder_peek(builder)->period != profile->period)
+		flush_type(exporter, profile->type);
+}
+
+/* Another destination may use timestamps; here they would only separate equal samples. Values are
+ * never sent with timestamps. */
+static int begin_merge(struct exporter *exporter, enum profile_type type)
+{
+	int r = builder_new(MERGE_MAX_BYTES, &exporter->builders[type]);
+
+	if (r == 0 && (!exporter->with_times || type != PROFILE_CPU))
+		builder_drop_times(exporter->builders[type]);
 	return r;
 }
 
 static void merge(struct exporter *exporter, const struct profile *profile)
 {
-	uint64_t nr_lost = 0;
+	struct builder **builder = &exporter->builders[profile->type];
+	uint64_t nr_lost = profile_nr_taken(profile);
 	int r = 0;
 
-	if (exporter->builder && must_part(exporter->builder, profile))
-		flush(exporter);
-	if (!exporter->builder)
-		r = begin_merge(exporter);
-	if (r == 0)
-		r = merge_profile(exporter->builder, profile, &nr_lost);
-	else
-		nr_lost = profile_total(profile);
+	flush_unlike(exporter, profile);
+	if (!*builder)
+		r = begin_merge(exporter, profile->type);
+	if (r == 0) {
+		builder_set_room(*builder, MERGE_MAX_BYTES - merged_bytes(exporter));
+		r = merge_profile(*builder, profile, &nr_lost);
+	}
 	lose(exporter, EXPORT_DROP_WINDOW, r < 0 ? nr_lost : 0);
 }
 
@@ -346,7 +368,8 @@ static void exporter_free(struct exporter *exporter)
 	queue_done(&exporter->windows);
 	delivery_queue_free(exporter->queue);
 	attribute_maker_free(exporter->attributes);
-	builder_free(exporter->builder);
+	for (enum profile_type type = 0; type < PROFILE_NR_TYPES; type++)
+		builder_free(exporter->builders[type]);
 	pthread_mutex_destroy(&exporter->lock);
 	free(exporter);
 }
@@ -439,7 +462,7 @@ static int try_push(struct exporter *exporter, struct profile *profile)
 
 void exporter_push(struct exporter *exporter, struct profile *profile)
 {
-	uint64_t nr_samples = profile_total(profile);
+	uint64_t nr_samples = profile_nr_taken(profile);
 
 	count(&exporter->nr_pushed, nr_samples);
 	if (try_push(exporter, profile) < 0)
@@ -449,7 +472,7 @@ void exporter_push(struct exporter *exporter, struct profile *profile)
 void exporter_push_wait(struct exporter *exporter, struct profile *profile)
 {
 	const struct timespec pause = clock_timespec(PUSH_RETRY_NS);
-	uint64_t nr_samples = profile_total(profile);
+	uint64_t nr_samples = profile_nr_taken(profile);
 	int r;
 
 	count(&exporter->nr_pushed, nr_samples);

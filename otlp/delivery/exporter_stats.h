@@ -27,7 +27,8 @@ enum export_drop {
 		EXPORT_NR_DROPS,
 };
 
-/* Samples are sums of counts. The nr_queue_ fields are gauges; all others only grow. */
+/* Samples are those that were taken (profile_nr_taken()), however many rows they became. The
+ * nr_queue_ fields are gauges; all others only grow. */
 struct exporter_stats {
 	uint64_t nr_samples_pushed;
 	uint64_t nr_samples_restored; /* found in the queue's directory at the start */

@@ -24,7 +24,7 @@
 
 /* Data of a request besides its body. */
 struct spool_item {
-	uint64_t nr_samples; /* sum of counts */
+	uint64_t nr_samples; /* that were taken */
 	uint64_t time_unix_ns; /* of its first sample */
 	uint32_t nr_profiles;
 	uint32_t cost_bytes; /* cost against a destination's rate limit */

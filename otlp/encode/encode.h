@@ -36,7 +36,7 @@ struct encode_job { /* all borrowed */
 };
 
 struct encode_result {
-	uint64_t nr_counts; /* sum of the samples' counts */
+	uint64_t nr_taken; /* samples that were taken: profile_nr_taken() of the part */
 	size_t nr_profiles;
 	size_t nr_samples; /* as sent, after joining equal ones */
 	size_t cost_bytes; /* size after Pyroscope's conversion: converted_size.h */

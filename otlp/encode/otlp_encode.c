@@ -185,7 +185,7 @@ static int collect_points(struct encoder *encoder, const struct sample_group *gr
 			r = add_times(encoder, number_of_point, sample);
 		if (r < 0)
 			return r;
-		encoder->result.nr_counts += sample->count;
+		encoder->result.nr_taken += profile_sample_nr_taken(encoder->job->profile, sample);
 	}
 	point_times_sort(&encoder->times);
 	return dictionary_error(&translator->dictionary);

@@ -187,7 +187,7 @@ static void count_samples(struct push *push, const struct sample_group *group)
 		const struct profile_sample *sample =
 			&push->job->profile->samples[group->samples[i]];
 
-		push->result.nr_counts += sample->count;
+		push->result.nr_taken += profile_sample_nr_taken(push->job->profile, sample);
 		push->result.nr_samples += push->stacks[sample->stack] != group->number + 1;
 		push->stacks[sample->stack] = group->number + 1;
 	}

@@ -136,6 +136,25 @@ static void equal_samples_are_summed(void **state)
 	assert_int_equal(profile_total(p), 11);
 }
 
+static void samples_know_how_often_they_were_taken(void **state)
+{
+	(void)state;
+	_cleanup_(builder_freep) struct builder *builder = new_builder();
+	struct profile_sample wait = { .tid = 1, .count = 5000 };
+	const struct profile_sample nothing = { .tid = 2 };
+
+	builder_set_type(builder, PROFILE_OFF_CPU);
+	assert_int_equal(builder_add_sample(builder, &wait), 0);
+	assert_int_equal(builder_add_sample(builder, &wait), 0);
+	wait.nr_joined = 3;
+	assert_int_equal(builder_add_sample(builder, &wait), 0);
+	assert_int_equal(builder_add_sample(builder, &nothing), 0);
+	assert_int_equal(profile_nr_taken(builder_peek(builder)), 5);
+	assert_int_equal(builder_set_resource(builder, 0, 0), 5);
+	builder_set_type(builder, PROFILE_CPU);
+	assert_int_equal(profile_nr_taken(builder_peek(builder)), 15000);
+}
+
 static void a_cgroup_s_samples_get_its_resource(void **state)
 {
 	(void)state;
@@ -317,6 +336,7 @@ int main(void)
 		cmocka_unit_test(equal_mappings_stay_apart_until_merged),
 		cmocka_unit_test(resources_leave_empty_attributes_out_and_are_equal_by_content),
 		cmocka_unit_test(equal_samples_are_summed),
+		cmocka_unit_test(samples_know_how_often_they_were_taken),
 		cmocka_unit_test(a_cgroup_s_samples_get_its_resource),
 		cmocka_unit_test(a_cgroup_s_samples_are_taken_out),
 		cmocka_unit_test(a_full_builder_refuses_new_elements_and_takes_known_ones),

@@ -290,7 +290,7 @@ static void resources_that_leave_alike_are_one_profile(void **state)
 			    "main[native] = 5\n"
 			    "{pod=a container=c k8s.pod.name=a k8s.container.name=c}: "
 			    "other[native] = 8\n");
-	assert_int_equal(result.nr_counts, 15);
+	assert_int_equal(result.nr_taken, 15);
 	assert_int_equal(result.nr_profiles, 2);
 	assert_int_equal(result.nr_samples, 3);
 }
@@ -317,7 +317,7 @@ static void a_part_has_its_samples_and_nothing_of_others(void **state)
 			    "{k8s.pod.name=a k8s.container.name=c container.id=2} thread.name=u "
 			    "cpu.logical_number=3: main[native] = 4\n");
 	assert_null(memmem(body.data, body.len, "other", strlen("other")));
-	assert_int_equal(result.nr_counts, 5);
+	assert_int_equal(result.nr_taken, 5);
 }
 
 static void collapsed_threads_are_one(void **state)

@@ -30,7 +30,7 @@ static int encode(const struct encode_job *job, struct strbuf *out,
 			return strbuf_error(out);
 		result.nr_profiles += is_new;
 		result.nr_samples++;
-		result.nr_counts += sample->count;
+		result.nr_taken += profile_sample_nr_taken(job->profile, sample);
 		result.cost_bytes += sample->pid;
 		last = sample->resource;
 	}

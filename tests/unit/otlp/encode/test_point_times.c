@@ -44,7 +44,7 @@ static void samples_say_when_in_place_of_how_many(void **state)
 		assert_int_equal(otlp_encode(&job.job, &body, &result), 0);
 		assert_int_equal(otlp_text(&body, &text), 0);
 		assert_string_equal(strbuf_str(&text), expected[i]);
-		assert_int_equal(result.nr_counts, 8);
+		assert_int_equal(result.nr_taken, 8);
 	}
 }
 

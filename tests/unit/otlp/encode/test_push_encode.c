@@ -109,7 +109,7 @@ static void a_series_has_the_labels_of_its_resource(void **state)
 			  "k8s_pod_label_a_b_2=2\n");
 	assert_int_equal(series_of(&body, 2).number, 0);
 	assert_int_equal(result.nr_profiles, 2);
-	assert_int_equal(result.nr_counts, 15);
+	assert_int_equal(result.nr_taken, 15);
 	assert_int_equal(result.nr_samples, 3);
 }
 
