@@ -35,6 +35,8 @@ enum { FRAME_FP = SLOT(0), FRAME_RETURN = SLOT(1), FRAME_WORDS };
 #define INTERPRETER_REGISTERS (REGISTER_BIT(OFFSET_REGISTER) | REGISTER_BIT(ARRAY_REGISTER))
 
 #define ARRAY_LENGTH 8 /* FixedArrayBase.length, a small integer */
+#define MAX_ARRAY_HEAD 64 /* of a BytecodeArray: bytes before the first bytecode */
+#define MIN_BYTECODE_OFFSET 32 /* that of the first bytecode is more */
 
 /* The place of the leaf in its function. */
 enum v8_phase {
@@ -153,7 +155,7 @@ static __always_inline __u64 bytecode_offset(const struct unwind_state *state, c
 	    state->regs[ARRAY_REGISTER] != array ||
 	    !read_word(array - V8_OBJECT_TAG + ARRAY_LENGTH, &length))
 		return saved;
-	return state->regs[OFFSET_REGISTER] < 64 + (length >> V8_SMI_SHIFT)
+	return state->regs[OFFSET_REGISTER] < MAX_ARRAY_HEAD + (length >> V8_SMI_SHIFT)
 		       ? state->regs[OFFSET_REGISTER]
 		       : saved;
 }
@@ -169,6 +171,22 @@ static __always_inline bool has_compressed_bytecode(const __u64 *frame)
 	       is_object(frame[SLOT(V8_FRAME_BYTECODE_ARRAY)]);
 }
 
+/* Returns whether a frame is the interpreter's. A builtin's frame may have any words in these
+ * places. Where the type is not known, the length of the array must be one that has the offset. */
+static __always_inline bool has_bytecode(const struct v8_layout *layout, const __u64 *frame)
+{
+	__u64 offset = frame[SLOT(V8_FRAME_BYTECODE_OFFSET)];
+	__u64 array = frame[SLOT(V8_FRAME_BYTECODE_ARRAY)], length;
+
+	if (!is_smi(offset) || !has_type(layout, array, layout->bytecode_type))
+		return false;
+	if (layout->bytecode_type != V8_UNKNOWN_TYPE)
+		return true;
+	return read_word(array - V8_OBJECT_TAG + ARRAY_LENGTH, &length) && is_smi(length) &&
+	       length > 0 && offset >> V8_SMI_SHIFT >= MIN_BYTECODE_OFFSET &&
+	       offset >> V8_SMI_SHIFT < MAX_ARRAY_HEAD + (length >> V8_SMI_SHIFT);
+}
+
 /* Gives the frame of the interpreter its words. */
 static __always_inline void name_bytecode(struct scratch *scratch, const struct v8_layout *layout,
 					  const __u64 *frame)
@@ -181,8 +199,7 @@ static __always_inline void name_bytecode(struct scratch *scratch, const struct 
 			mark_frame(scratch);
 		return;
 	}
-	if (!is_smi(frame[SLOT(V8_FRAME_BYTECODE_OFFSET)]) ||
-	    !has_type(layout, frame[SLOT(V8_FRAME_BYTECODE_ARRAY)], layout->bytecode_type) ||
+	if (!has_bytecode(layout, frame) ||
 	    !find_shared(layout, frame[SLOT(V8_FRAME_FUNCTION)], &shared, &check))
 		return;
 	name_frame(scratch, RUNTIME_TAG(RUNTIME_FRAME_V8_BYTECODE, check, offset), shared);

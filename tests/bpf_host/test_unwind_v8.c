@@ -428,6 +428,30 @@ static void unknown_types_are_any(void **state)
 	assert_node(UNWIND_COMPLETE, IN_FUNCTION(1), INTERPRETED(57), IN_ROOT);
 }
 
+/* Its words may be objects and small integers as well: only the array has a length. */
+static void builtins_are_not_interpreted_where_types_are_unknown(void **state)
+{
+	static const struct {
+		uint64_t array;
+		uint64_t offset;
+	} others[] = {
+		{ OBJECT(BYTECODES), 31 },	  { OBJECT(BYTECODES), 64 + NR_BYTECODES },
+		{ OBJECT(SHARED), 57 },		  { OBJECT(CONTEXT), 57 },
+		{ OBJECT(NR_OBJECTS) + 512, 57 },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(others); i++) {
+		begin();
+		process.layout.shared_type = process.layout.bytecode_type = V8_UNKNOWN_TYPE;
+		process.heap[SHARED][1] = OBJECT(CONTEXT);
+		process.stack[0] = IN_FUNCTION(BUILTIN);
+		put_interpreted(others[i].offset, IN_ROOT);
+		process.stack[FP_WORD - 4] = others[i].array;
+		assert_node(UNWIND_COMPLETE, IN_FUNCTION(1), IN_FUNCTION(BUILTIN), IN_ROOT);
+	}
+}
+
 static void other_layouts_are_not_read(void **state)
 {
 	(void)state;
@@ -532,6 +556,7 @@ int main(void)
 		cmocka_unit_test(functions_with_compressed_pointers_are_marks),
 		cmocka_unit_test(other_frames_with_compressed_pointers_are_addresses),
 		cmocka_unit_test(unknown_types_are_any),
+		cmocka_unit_test(builtins_are_not_interpreted_where_types_are_unknown),
 		cmocka_unit_test(other_layouts_are_not_read),
 		cmocka_unit_test(objects_that_are_none_cost_no_caller),
 		cmocka_unit_test(frames_that_are_damaged_stay_addresses),
