@@ -15,12 +15,13 @@
 #define PREFIX "v8dbg_"
 #define MAX_NAME_BYTES 128
 #define MAX_NAMES 3
+#define VERSION(major, minor) ((major) << V8_MAJOR_SHIFT | (uint32_t)(minor) << 16)
 #define MAX_CONSTANT UINT16_MAX /* a larger number is no offset and no type */
-#define FIRST_MAJOR_SHIFTED 14 /* 14.6 and 14.7 were tried, and 13.6 */
-#define FIRST_MAJOR_SHIFTED_3 15 /* 15.0 was tried */
+#define FIRST_SHIFTED VERSION(14, 0) /* 14.6 and 14.7 were tried, and 13.6 */
+#define FIRST_SHIFTED_3 VERSION(14, 9) /* 15.0 was tried; 14.7 is not so */
 #define LAST_MAJOR_WITH_RECEIVER 9
 #define LAST_MAJOR_WITH_BASELINE_10 13 /* as CodeKind::BASELINE; 13.6 was tried */
-#define FIRST_MAGLEV (13U << 24 | 6U << 16) /* whose deoptimization data are known */
+#define FIRST_MAGLEV VERSION(13, 6) /* whose deoptimization data are known */
 #define COMPRESSED_BYTES 4 /* of a pointer */
 
 /* V8 12 has objects in a trusted space, among them BytecodeArray and Code; 12.4 was tried first. */
@@ -186,22 +187,22 @@ static int read_exported(const struct elf_exports *exports, struct runtime_file 
 }
 
 /* Returns how the distances in tables of positions are written. */
-static enum v8_distances distances_of(uint32_t major)
+static enum v8_distances distances_of(uint32_t version)
 {
-	if (major < FIRST_MAJOR_SHIFTED)
+	if (version < FIRST_SHIFTED)
 		return V8_DISTANCES_SIGNED;
-	return major < FIRST_MAJOR_SHIFTED_3 ? V8_DISTANCES_SHIFTED : V8_DISTANCES_SHIFTED_3;
+	return version < FIRST_SHIFTED_3 ? V8_DISTANCES_SHIFTED : V8_DISTANCES_SHIFTED_3;
 }
 
 /* Sets what the version tells; that of the newest one if it is not known. */
 static void set_by_version(struct runtime_file *file)
 {
-	uint32_t major = file->version != 0 ? file->version >> V8_MAJOR_SHIFT : UINT8_MAX;
+	uint32_t version = file->version != 0 ? file->version : UINT32_MAX;
 
-	file->values[V8_POSITION_DISTANCES] = distances_of(major);
-	file->values[V8_SCOPE_HAS_RECEIVER] = major <= LAST_MAJOR_WITH_RECEIVER;
+	file->values[V8_POSITION_DISTANCES] = distances_of(version);
+	file->values[V8_SCOPE_HAS_RECEIVER] = version >> V8_MAJOR_SHIFT <= LAST_MAJOR_WITH_RECEIVER;
 	/* The kind is the next one. */
-	if (file->version == 0 || file->version >= FIRST_MAGLEV)
+	if (version >= FIRST_MAGLEV)
 		file->values[V8_CODE_KIND_MAGLEV] = file->values[V8_CODE_KIND_BASELINE] + 1;
 }
 

@@ -7,6 +7,8 @@
 
 #define FUNCTION_ENTRY (-1) /* the offset from which the first entry counts */
 
+#define IS_ABSOLUTE 4 /* bit of a distance that is shifted by three bits */
+
 /* SourcePosition */
 #define OFFSET_SHIFT 1
 #define OFFSET_MASK 0x3fffffff
@@ -38,20 +40,28 @@ struct v8_position v8_position_of(uint64_t raw)
 	};
 }
 
+/* An entry of a table. */
+struct entry {
+	uint64_t distance; /* from the one before */
+	uint64_t position;
+	bool is_absolute; /* the position is no distance */
+};
+
 static bool read_distance(struct v8_numbers *numbers, enum v8_distances distances,
-			  uint64_t *ret_distance)
+			  struct entry *entry)
 {
 	uint64_t number;
 
 	if (distances != V8_DISTANCES_SIGNED) {
 		if (!v8_numbers_next(numbers, &number))
 			return false;
-		*ret_distance = number >> (distances == V8_DISTANCES_SHIFTED ? 2 : 3);
+		entry->distance = number >> (distances == V8_DISTANCES_SHIFTED ? 2 : 3);
+		entry->is_absolute = distances == V8_DISTANCES_SHIFTED_3 && number & IS_ABSOLUTE;
 		return true;
 	}
 	if (!read_signed(numbers, &number))
 		return false;
-	*ret_distance = number >> 63 ? ~number : number;
+	entry->distance = number >> 63 ? ~number : number;
 	return true;
 }
 
@@ -61,11 +71,13 @@ struct v8_position v8_positions_find(const uint8_t *table, size_t len, enum v8_d
 	struct v8_numbers numbers = { table, len };
 	struct v8_position found = { -1, -1 };
 	int64_t start = FUNCTION_ENTRY;
-	uint64_t raw = 0, distance, step;
+	struct entry entry = { 0 };
+	uint64_t raw = 0;
 
-	while (read_distance(&numbers, distances, &distance) && read_signed(&numbers, &step)) {
-		start = (int64_t)((uint64_t)start + distance);
-		raw += step;
+	while (read_distance(&numbers, distances, &entry) &&
+	       read_signed(&numbers, &entry.position)) {
+		start = (int64_t)((uint64_t)start + entry.distance);
+		raw = entry.is_absolute ? entry.position : raw + entry.position;
 		if (start > (int64_t)offset)
 			break;
 		found = v8_position_of(raw);

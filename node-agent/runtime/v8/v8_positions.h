@@ -21,7 +21,8 @@ struct v8_position v8_position_of(uint64_t raw);
 enum v8_distances {
 	V8_DISTANCES_SIGNED, /* the complement of a distance belongs to an expression */
 	V8_DISTANCES_SHIFTED, /* V8 14: by two bits; the lowest bit says so instead */
-	V8_DISTANCES_SHIFTED_3, /* V8 15 and later: by three bits */
+	/* V8 14.9 and later: by three bits, of which the highest says that the position is none. */
+	V8_DISTANCES_SHIFTED_3,
 };
 
 /* Returns the position of the last entry that does not begin above `offset`, in bytes of code or of

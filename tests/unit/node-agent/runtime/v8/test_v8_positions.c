@@ -48,6 +48,23 @@ static void distances_may_be_shifted(void **state)
 	}
 }
 
+/* The third entry of the table, from 6 on, has its own position, 740. */
+static void positions_may_be_absolute(void **state)
+{
+	(void)state;
+	static const uint8_t absolute[] = { 0x02, 0xd4, 0x16, 0x0b, 0x40,
+					    0x36, 0x94, 0x17, 0x22, 0x23 };
+
+	for (uint32_t offset = 6; offset < 20; offset++) {
+		struct v8_position expected = v8_positions_find(table, sizeof(table),
+								V8_DISTANCES_SIGNED, offset);
+		struct v8_position position = v8_positions_find(absolute, sizeof(absolute),
+								V8_DISTANCES_SHIFTED_3, offset);
+
+		assert_int_equal(position.offset, expected.offset);
+	}
+}
+
 static void a_position_has_an_offset_and_an_inlining(void **state)
 {
 	(void)state;
@@ -135,6 +152,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_last_entry_that_does_not_begin_above_holds),
 		cmocka_unit_test(distances_may_be_shifted),
+		cmocka_unit_test(positions_may_be_absolute),
 		cmocka_unit_test(a_position_has_an_offset_and_an_inlining),
 		cmocka_unit_test(a_damaged_table_counts_up_to_the_damage),
 		cmocka_unit_test(baseline_code_leads_to_its_bytecode),
