@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "runtime/v8/v8_kinds.h"
+#include "runtime/v8/v8_packed_safepoints.h"
 #include "runtime/v8/v8_safepoints.h"
 #include "runtime/v8/v8_translation.h"
 #include "runtime/v8/v8_values.h"
@@ -17,8 +18,32 @@
 #define ENTRY_WORDS 3
 #define ENTRY_TRANSLATION 1
 
+/* The table of calls behind the instructions, in one of its forms. */
+struct table_form {
+	size_t head_bytes;
+	size_t (*size)(const uint8_t *head);
+	int32_t (*find)(const uint8_t *table, size_t len, uint32_t pc_offset);
+};
+
+static const struct table_form maglev_form = { V8_SAFEPOINTS_HEAD_BYTES, v8_safepoints_size,
+					       v8_safepoints_find };
+static const struct table_form packed_form = { V8_PACKED_SAFEPOINTS_HEAD_BYTES,
+					       v8_packed_safepoints_size,
+					       v8_packed_safepoints_find };
+
+/* Returns the form that the table of a kind of code has; NULL if its data are not known. */
+static const struct table_form *form_of(const struct v8_heap *heap, uint64_t kind)
+{
+	if (kind == 0)
+		return NULL;
+	if (kind == heap->values[V8_CODE_KIND_MAGLEV])
+		return &maglev_form;
+	return kind == heap->values[V8_CODE_KIND_TURBOFAN] ? &packed_form : NULL;
+}
+
 /* Returns the index of the deoptimization data of a call. */
-static int find_index(const struct v8_heap *heap, const struct v8_code *code, uint64_t address)
+static int find_index(const struct v8_heap *heap, const struct v8_code *code,
+		      const struct table_form *form, uint64_t address)
 {
 	_cleanup_(strbuf_done) struct strbuf table = strbuf_with_max(V8_SAFEPOINTS_MAX_BYTES);
 	uint8_t head[V8_SAFEPOINTS_HEAD_BYTES];
@@ -27,10 +52,11 @@ static int find_index(const struct v8_heap *heap, const struct v8_code *code, ui
 
 	int r = v8_heap_u32(heap, code->object, heap->values[V8_CODE_SIZE], &code_bytes);
 	if (r == 0)
-		r = process_memory_read(heap->memory, code->start + code_bytes, head, sizeof(head));
+		r = process_memory_read(heap->memory, code->start + code_bytes, head,
+					form->head_bytes);
 	if (r < 0)
 		return r;
-	size_t size = v8_safepoints_size(head);
+	size_t size = form->size(head);
 	if (size == 0)
 		return -ENOENT;
 	to = strbuf_extend(&table, size);
@@ -39,7 +65,7 @@ static int find_index(const struct v8_heap *heap, const struct v8_code *code, ui
 	r = process_memory_read(heap->memory, code->start + code_bytes, to, size);
 	if (r < 0)
 		return r;
-	r = v8_safepoints_find((const uint8_t *)to, size, (uint32_t)(address - code->start));
+	r = form->find((const uint8_t *)to, size, (uint32_t)(address - code->start));
 	return r < 0 ? -ENOENT : r;
 }
 
@@ -104,10 +130,10 @@ int v8_deopt_read(const struct v8_heap *heap, const struct v8_code *code, uint64
 	struct v8_translated translated[V8_DEOPT_MAX_FRAMES];
 	uint64_t deopt;
 
-	if (heap->values[V8_CODE_KIND_MAGLEV] == 0 ||
-	    code->kind != heap->values[V8_CODE_KIND_MAGLEV])
+	const struct table_form *form = form_of(heap, code->kind);
+	if (!form)
 		return -ENOENT;
-	int index = find_index(heap, code, address);
+	int index = find_index(heap, code, form, address);
 	if (index < 0)
 		return index;
 	int r = v8_heap_word(heap, code->object, heap->values[V8_CODE_DEOPT], &deopt);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the functions that run at a call in Maglev's code, and their positions, by what V8 needs to
- * deoptimize them. Its table of source positions lacks calls in loops. For versions from 13.6 on.
+/* Finds the functions that run at a call in the code of Maglev (from V8 13.6 on) and TurboFan (from
+ * 14.7 on), and their positions, by what V8 needs to deoptimize them. The tables of source
+ * positions lack calls in loops.
  * Sources: V8's src/execution/frames.cc (OptimizedJSFrame::Summarize),
  * src/objects/deoptimization-data.h. */
 #ifndef RUNTIME_V8_V8_DEOPT_H

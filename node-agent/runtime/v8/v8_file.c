@@ -22,6 +22,7 @@
 #define LAST_MAJOR_WITH_RECEIVER 9
 #define LAST_MAJOR_WITH_BASELINE_10 13 /* as CodeKind::BASELINE; 13.6 was tried */
 #define FIRST_MAGLEV VERSION(13, 6) /* whose deoptimization data are known */
+#define FIRST_PACKED VERSION(14, 7) /* TurboFan's tables of calls; 15.0 was tried */
 #define COMPRESSED_BYTES 4 /* of a pointer */
 
 /* V8 12 has objects in a trusted space, among them BytecodeArray and Code; 12.4 was tried first. */
@@ -201,9 +202,11 @@ static void set_by_version(struct runtime_file *file)
 
 	file->values[V8_POSITION_DISTANCES] = distances_of(version);
 	file->values[V8_SCOPE_HAS_RECEIVER] = version >> V8_MAJOR_SHIFT <= LAST_MAJOR_WITH_RECEIVER;
-	/* The kind is the next one. */
+	/* The kinds are the next ones. */
 	if (version >= FIRST_MAGLEV)
 		file->values[V8_CODE_KIND_MAGLEV] = file->values[V8_CODE_KIND_BASELINE] + 1;
+	if (version >= FIRST_PACKED)
+		file->values[V8_CODE_KIND_TURBOFAN] = file->values[V8_CODE_KIND_BASELINE] + 2;
 }
 
 int v8_file_read(struct elf_exports *exports, struct runtime_file *ret_file)

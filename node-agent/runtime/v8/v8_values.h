@@ -43,7 +43,8 @@ enum v8_value {
 	V8_DEOPT_SHARED,
 	V8_DEOPT_INLINING,
 	V8_POSITION_DISTANCES, /* enum v8_distances */
-	V8_CODE_KIND_MAGLEV, /* 0: its deoptimization data are not known */
+	V8_CODE_KIND_MAGLEV, /* 0: its deoptimization data are not known; so the next */
+	V8_CODE_KIND_TURBOFAN,
 	V8_BUILTINS_START, /* offsets in the file; 0: not known */
 	V8_BUILTINS_END,
 	V8_NR_BYTECODES, /* 0: the sizes of bytecodes are not known */

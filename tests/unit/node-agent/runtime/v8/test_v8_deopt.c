@@ -85,6 +85,24 @@ static void calls_have_their_functions(void **state)
 	assert_int_equal(read_at(&maglev, 59, frames), 2);
 }
 
+/* At 1, the address is 32, as in the table above. */
+static void calls_of_turbofan_have_a_packed_table(void **state)
+{
+	(void)state;
+	static const uint8_t packed[] = { 0, 0, 0, 0, 12, 0, 0, 0x80, CALL - 1, 1, 60, 0 };
+	_cleanup_(maglev_done) struct maglev maglev;
+	struct v8_deopt_frame frames[V8_DEOPT_MAX_FRAMES];
+
+	maglev_init(&maglev);
+	v8_memory_put(&maglev.objects, maglev.code.start + CODE_BYTES, packed, sizeof(packed));
+	maglev.code.kind = OPTIMIZED;
+	maglev.objects.values[V8_CODE_KIND_TURBOFAN] = OPTIMIZED;
+	assert_int_equal(read_at(&maglev, CALL, frames), 2);
+	assert_int_equal(frames[1].shared, maglev.inner);
+	assert_int_equal(read_at(&maglev, 60, frames), 2);
+	assert_int_equal(read_at(&maglev, CALL + 1, frames), -ENOENT);
+}
+
 static void other_addresses_and_code_have_none(void **state)
 {
 	(void)state;
@@ -140,6 +158,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(calls_have_their_functions),
+		cmocka_unit_test(calls_of_turbofan_have_a_packed_table),
 		cmocka_unit_test(other_addresses_and_code_have_none),
 		cmocka_unit_test(damaged_data_tell_nothing),
 	};
