@@ -153,6 +153,7 @@ struct task_struct {
 	struct mm_struct *mm;
 	unsigned int __state;
 	unsigned int in_execve : 1;
+	unsigned int in_iowait : 1;
 	unsigned int flags;
 	int pid;
 	int tgid;

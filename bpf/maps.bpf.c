@@ -15,6 +15,7 @@ const volatile bool filter_by_pid = false;
 const volatile bool filter_by_tid = false;
 const volatile bool filter_by_comm = false;
 const volatile bool off_cpu_has_exit = false;
+const volatile __u64 off_cpu_min_ns = 0;
 const volatile bool pass_to_perf = false;
 
 volatile __u32 cgroup_default = CGROUP_UNFILTERED;

@@ -109,7 +109,7 @@ struct off_cpu_turn {
 	__u32 probability;
 	__u32 tid; /* 0: its block was not chosen */
 	__u32 is_unwinding; /* off_cpu_exit() is at work */
-	__u32 pad;
+	__u32 was_preempted; /* when the block began */
 };
 
 MAP struct {

@@ -12,6 +12,7 @@
 #include "bpf/sample.bpf.h"
 
 /* include/linux/sched.h */
+#define TASK_RUNNING 0x00000000
 #define TASK_DEAD 0x00000080
 #define TASK_NOLOAD 0x00000400 /* an idle thread of the kernel */
 
@@ -79,11 +80,20 @@ static __always_inline void read_stacks(void *ctx, struct task_struct *task,
 /* What a record says of its block, besides the stacks. */
 struct block_facts {
 	__u8 kind;
+	bool was_preempted;
 	__u64 time_ns;
 	__u64 length_ns;
 	__u32 probability;
 	__u32 sequence;
 };
+
+/* The thread has the mark of a wait for a device until it has run on. */
+static __always_inline __u8 read_wait_flags(struct task_struct *task, bool was_preempted)
+{
+	if (was_preempted)
+		return WAIT_FLAG_PREEMPTED;
+	return BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait) ? WAIT_FLAG_IO : 0;
+}
 
 /* Sends a record with the stacks of the current task. Returns whether the task is wanted and the
  * record was sent. */
@@ -104,6 +114,7 @@ static __always_inline bool send_block(void *ctx, struct task_struct *task,
 	event->length_ns = facts->length_ns;
 	event->probability = facts->probability;
 	event->sequence = facts->sequence;
+	event->wait_flags = read_wait_flags(task, facts->was_preempted);
 	read_stacks(ctx, task, scratch);
 	if (output_event(event, scratch->unwind.asks || must_be_read_soon(scratch)) < 0) {
 		stat_add(STAT_BLOCK_LOST);
@@ -135,18 +146,20 @@ static __always_inline void send_end(__u32 tid, __u32 sequence, __u64 now_ns)
 
 /* Chooses a block by its length. The stack of the thread, which runs next, cannot be read before it
  * does. */
-static __always_inline void choose_at_end(__u32 tid, __u64 begin_ns, __u64 now_ns)
+static __always_inline void choose_at_end(__u32 tid, __u64 begin_ns, __u64 now_ns,
+					  bool was_preempted)
 {
 	__u64 length_ns = now_ns - begin_ns;
 	__u32 probability = share_of_threshold(length_ns / NSEC_PER_USEC);
 	struct off_cpu_turn *turn = get_turn();
 
-	if (!turn || bpf_get_prandom_u32() >= probability)
+	if (!turn || length_ns < off_cpu_min_ns || bpf_get_prandom_u32() >= probability)
 		return;
 	turn->tid = tid;
 	turn->end_ns = now_ns;
 	turn->length_ns = length_ns;
 	turn->probability = probability;
+	turn->was_preempted = was_preempted;
 }
 
 static __always_inline void end_known(struct off_cpu_slot *slot, __u32 tid, __u64 now_ns)
@@ -156,7 +169,7 @@ static __always_inline void end_known(struct off_cpu_slot *slot, __u32 tid, __u6
 	if (slot->is_chosen)
 		send_end(tid, slot->sequence, now_ns);
 	else if (off_cpu_has_exit)
-		choose_at_end(tid, slot->begin_ns, now_ns);
+		choose_at_end(tid, slot->begin_ns, now_ns, slot->was_preempted);
 	if (length_us > OFF_CPU_MAX_THRESHOLD_NS / NSEC_PER_USEC)
 		length_us = OFF_CPU_MAX_THRESHOLD_NS / NSEC_PER_USEC;
 	slot->predicted_us = slot->predicted_us - slot->predicted_us / 4 + (__u32)length_us / 4;
@@ -175,10 +188,11 @@ static __always_inline void end_block(struct task_struct *task, __u32 tid, __u64
 		end_known(slot, tid, now_ns);
 	else if (off_cpu_has_exit && slot->tid == 0 && off_cpu_start_ns != 0 &&
 		 READ_KERNEL(task->start_boottime) < off_cpu_start_boot_ns)
-		choose_at_end(tid, off_cpu_start_ns, now_ns);
+		choose_at_end(tid, off_cpu_start_ns, now_ns, false);
 }
 
-static __always_inline void begin_block(void *ctx, struct task_struct *task, __u64 now_ns)
+static __always_inline void begin_block(void *ctx, struct task_struct *task, bool is_preempted,
+					__u64 now_ns)
 {
 	__u32 state = read_state(task), tid = (__u32)READ_KERNEL(task->pid), probability;
 	struct off_cpu_slot *slot = slot_of(tid);
@@ -196,6 +210,7 @@ static __always_inline void begin_block(void *ctx, struct task_struct *task, __u
 	}
 	slot->tid = tid;
 	slot->begin_ns = now_ns;
+	slot->was_preempted = is_preempted || state == TASK_RUNNING;
 	probability = choose_at_begin(slot->predicted_us, is_first);
 	if (probability == 0 || bpf_get_prandom_u32() > probability)
 		return;
@@ -206,6 +221,7 @@ static __always_inline void begin_block(void *ctx, struct task_struct *task, __u
 	slot->sequence++;
 	const struct block_facts facts = {
 		.kind = RECORD_BLOCK_BEGIN,
+		.was_preempted = slot->was_preempted,
 		.time_ns = now_ns,
 		.probability = probability,
 		.sequence = slot->sequence,
@@ -219,11 +235,10 @@ int BPF_PROG(off_cpu_switch, bool preempt, struct task_struct *prev, struct task
 	__u64 now_ns = bpf_ktime_get_ns();
 	__u32 next_tid = (__u32)READ_KERNEL(next->pid);
 
-	(void)preempt;
 	if (next_tid != 0)
 		end_block(next, next_tid, now_ns);
 	if (READ_KERNEL(prev->pid) != 0)
-		begin_block(ctx, prev, now_ns);
+		begin_block(ctx, prev, preempt, now_ns);
 	return 0;
 }
 
@@ -242,6 +257,7 @@ int off_cpu_exit(void *ctx)
 		return 0;
 	const struct block_facts facts = {
 		.kind = RECORD_BLOCK_LATE,
+		.was_preempted = turn->was_preempted,
 		.time_ns = turn->end_ns,
 		.length_ns = turn->length_ns,
 		.probability = turn->probability,

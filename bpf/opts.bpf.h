@@ -21,6 +21,7 @@ extern const volatile bool filter_by_pid; /* only processes in filter_pids */
 extern const volatile bool filter_by_tid; /* only threads in filter_tids */
 extern const volatile bool filter_by_comm; /* only thread or process names in filter_comms */
 extern const volatile bool off_cpu_has_exit; /* off_cpu_exit() runs */
+extern const volatile __u64 off_cpu_min_ns; /* shorter blocks are not wanted */
 extern const volatile bool
 	pass_to_perf; /* the event of a wanted sample writes its own record too */
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """flamelet record --kind offcpu on a service that is slow while its CPU is idle: the flame graph must have the function
-that waits for the lock and the one that sleeps with it, for as long as they waited by their own clocks.
+that waits for the lock and the one that sleeps with it, for as long as they waited by their own clocks. Threads that
+wait for many things must have the reasons that are their names.
 
     off_cpu.py path/to/flamelet
 
@@ -21,13 +22,17 @@ import host
 SECONDS = 4
 # Between the clocks' readings and the choice of waits. Short waits are estimated from some of them.
 TOLERANCE = 0.12
+REASONS = ("sleep", "pipe", "network", "poll", "futex", "child", "signal", "disk", "page-fault", "preempted")
+# Of the time in which a thread could not run.
+RIGHT_SHARE = 0.95
+DISK_SECONDS = 0.05
 # What the kernel is asked for, at the tip.
 TIPS = {"hold_the_lock": "nanosleep", "serve_request": "futex", "poll_often": "nanosleep"}
 
 
-def build(directory):
-    program = os.path.join(directory, "off_cpu")
-    subprocess.run(["gcc", "-O1", "-g", "-pthread", "-o", program, os.path.join(HERE, "off_cpu.c")], check=True)
+def build(directory, name="off_cpu"):
+    program = os.path.join(directory, name)
+    subprocess.run(["gcc", "-O1", "-g", "-pthread", "-o", program, os.path.join(HERE, f"{name}.c")], check=True)
     return program
 
 
@@ -81,6 +86,49 @@ def check_service(flamelet, directory):
             yield f"the flame graph lacks {words}"
 
 
+def sum_reasons(folded):
+    """{thread: {reason: seconds}}"""
+    sums = {}
+    for (thread, reason, *_), seconds in read_folded(folded):
+        of_thread = sums.setdefault(thread, {})
+        of_thread[reason] = of_thread.get(reason, 0) + seconds
+    return sums
+
+
+def check_reasons(flamelet, directory):
+    folded, program = os.path.join(directory, "reasons.folded"), build(directory, "wait_reasons")
+    with tempfile.TemporaryDirectory(prefix="waits-", dir=os.getcwd()) as disk:
+        done = record(flamelet, "--kind", "offcpu", "-g", "thread,reason", "-o", folded, "--", program, "3", disk)
+    if done.returncode != 0:
+        yield f"exit status {done.returncode}: {done.stderr}"
+        return
+    sums = sum_reasons(folded)
+    for thread in REASONS:
+        waits = {reason: seconds for reason, seconds in sums.get(thread, {}).items()
+                 if reason == thread or reason not in ("preempted", "signal")}
+        if thread in ("disk", "page-fault") and sum(waits.values()) < DISK_SECONDS:
+            print(f"SKIP: the file system of {os.getcwd()} does not wait for a disk")
+        elif waits.get(thread, 0) < RIGHT_SHARE * sum(waits.values()) or not waits:
+            yield f"the reasons of thread {thread} are {waits}"
+    if "waited for" not in done.stdout:
+        yield f"the summary tells no reasons: {done.stdout}"
+
+
+def check_selection(flamelet, directory):
+    """Of all waits, only those for a pipe that take 20 ms and more."""
+    folded = os.path.join(directory, "few.folded")
+    done = record(flamelet, "--kind", "offcpu", "--reason", "pipe", "--min-block", "20ms", "-g", "thread,reason", "-o",
+                  folded, "--", "sh", "-c", "for i in 1 2 3 4 5; do (sleep 0.1; echo) | cat; (sleep 0.002; echo) | cat; done")
+    if done.returncode != 0:
+        yield f"exit status {done.returncode}: {done.stderr}"
+        return
+    sums = sum_reasons(folded)
+    if {reason for reasons in sums.values() for reason in reasons} != {"pipe"}:
+        yield f"other waits than those for a pipe: {sums}"
+    if sums.get("cat", {}).get("pipe", 0) < 0.45:
+        yield f"cat waited five times for 100 ms: {sums}"
+
+
 def check_refusal(flamelet, directory):
     done = record(flamelet, "--kind", "offcpu", "--capture", "perf", "-d", "1", "-o", os.path.join(directory, "x.svg"))
     if done.returncode != 1 or "--kind offcpu needs --capture=bpf" not in done.stderr:
@@ -92,7 +140,8 @@ def main(flamelet):
         print("SKIP: recording needs root")
         return host.SKIP
     with tempfile.TemporaryDirectory(prefix="flamelet-off-cpu-") as directory:
-        problems = [*check_service(flamelet, directory), *check_refusal(flamelet, directory)]
+        problems = [*check_service(flamelet, directory), *check_reasons(flamelet, directory),
+                    *check_selection(flamelet, directory), *check_refusal(flamelet, directory)]
     for problem in problems:
         print(f"FAIL: {problem}")
     return 1 if problems else 0

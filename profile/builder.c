@@ -29,12 +29,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* Identity of a sample: all fields up to the CPU. */
-#define SAMPLE_KEY_BYTES                                                                           \
-	(offsetof(struct profile_sample, cpu) + sizeof(((struct profile_sample *)0)->cpu))
-
 /* These are hashed and compared as bytes, so they must have no gaps. */
-static_assert(SAMPLE_KEY_BYTES == 48, "gap in struct profile_sample");
+static_assert(PROFILE_SAMPLE_KEY_BYTES == 52, "gap in struct profile_sample");
 static_assert(sizeof(struct profile_function) == 16, "gap in struct profile_function");
 static_assert(sizeof(struct profile_attribute) == 8, "gap in struct profile_attribute");
 
@@ -436,11 +432,11 @@ int builder_add_sample(struct builder *builder, const struct profile_sample *sam
 {
 	uint32_t nr_joined = sample->nr_joined > 0 ? sample->nr_joined : sample->count > 0;
 	struct profile *p = builder->profile;
-	uint32_t hash = hash_bytes(sample, SAMPLE_KEY_BYTES);
+	uint32_t hash = hash_bytes(sample, PROFILE_SAMPLE_KEY_BYTES);
 
 	struct htable_iter it = htable_lookup(&builder->samples, hash);
 	for (uint32_t i; htable_next(&it, &i);) {
-		if (memcmp(&p->samples[i], sample, SAMPLE_KEY_BYTES) == 0) {
+		if (memcmp(&p->samples[i], sample, PROFILE_SAMPLE_KEY_BYTES) == 0) {
 			p->samples[i].count += sample->count;
 			p->samples[i].nr_joined += nr_joined;
 			return 0;
@@ -460,7 +456,7 @@ int builder_add_sample(struct builder *builder, const struct profile_sample *sam
 
 void builder_prefetch_sample(const struct builder *builder, const struct profile_sample *sample)
 {
-	htable_prefetch(&builder->samples, hash_bytes(sample, SAMPLE_KEY_BYTES));
+	htable_prefetch(&builder->samples, hash_bytes(sample, PROFILE_SAMPLE_KEY_BYTES));
 }
 
 void builder_set_build_ids(struct builder *builder, uint32_t mapping,

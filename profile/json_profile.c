@@ -44,20 +44,19 @@ static struct profile_sample labels_of(const struct encoder *encoder, uint32_t s
 
 	labels.stack = 0;
 	labels.time_ns = 0;
-	labels.count = 0;
 	return labels;
 }
 
 static int find_label_set(struct encoder *encoder, uint32_t sample)
 {
 	const struct profile_sample wanted = labels_of(encoder, sample);
-	uint32_t hash = hash_bytes(&wanted, sizeof(wanted));
+	uint32_t hash = hash_bytes(&wanted, PROFILE_SAMPLE_KEY_BYTES);
 
 	struct htable_iter it = htable_lookup(&encoder->index, hash);
 	for (uint32_t i; htable_next(&it, &i);) {
 		const struct profile_sample known = labels_of(encoder, encoder->label_sets[i]);
 
-		if (memcmp(&known, &wanted, sizeof(known)) == 0) {
+		if (memcmp(&known, &wanted, PROFILE_SAMPLE_KEY_BYTES) == 0) {
 			encoder->set_of[sample] = i;
 			return 0;
 		}
@@ -178,6 +177,7 @@ static void put_label_set(struct encoder *encoder, const struct profile_sample *
 		put_number(out, "cpu", sample->cpu);
 	if (sample->cgroup_id)
 		put_number(out, "cgroup", sample->cgroup_id);
+	put_text(out, 1, "reason", wait_reason_word(sample->reason));
 	for (size_t i = resource->first; i < resource->first + resource->nr; i++)
 		put_text(out, 1, profile_string(p, p->attributes[i].key),
 			 profile_string(p, p->attributes[i].value));

@@ -23,6 +23,7 @@ static const struct label_key keys[] = {
 	{ "pid", LABEL_PID, { NULL } },
 	{ "cgroup", LABEL_CGROUP, { NULL } },
 	{ "cpu", LABEL_CPU, { NULL } },
+	{ "reason", LABEL_REASON, { NULL } },
 };
 
 const char *label_key_word(size_t number)

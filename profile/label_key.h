@@ -7,6 +7,7 @@
  *	comm		name of the process
  *	thread		name of the thread
  *	process		name of the program
+ *	reason		why a thread waited
  *	pid, cpu, cgroup (its id)
  *
  * Every other word is the key of an attribute, such as k8s.pod.label.app. */
@@ -23,6 +24,7 @@ enum label_source {
 	LABEL_PID,
 	LABEL_CGROUP,
 	LABEL_CPU,
+	LABEL_REASON,
 };
 
 #define LABEL_ATTRIBUTES_MAX 8

@@ -185,6 +185,8 @@ static void put_labels(struct pprof *pprof, const struct profile_sample *sample)
 	if (sample->cpu != PROFILE_CPU_UNKNOWN)
 		put_number(pprof, PPROF_LABEL_CPU, sample->cpu);
 	put_number(pprof, PPROF_LABEL_CGROUP_ID, sample->cgroup_id);
+	put_text_label(pprof, pprof_label_name(PPROF_LABEL_REASON),
+		       wait_reason_word(sample->reason));
 }
 
 /* The mark of a truncated stack is location 0, which no stack has. */

@@ -23,6 +23,7 @@ static const struct {
 	{ "tid", PPROF_LABEL_TID },
 	{ "cpu", PPROF_LABEL_CPU },
 	{ "cgroup_id", PPROF_LABEL_CGROUP_ID },
+	{ "reason", PPROF_LABEL_REASON },
 	{ "thread_comm", PPROF_LABEL_THREAD },
 	{ "thread_name", PPROF_LABEL_THREAD },
 	{ "thread.name", PPROF_LABEL_THREAD },

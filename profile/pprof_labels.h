@@ -13,6 +13,7 @@ enum pprof_label {
 	PPROF_LABEL_TID,
 	PPROF_LABEL_CPU,
 	PPROF_LABEL_CGROUP_ID,
+	PPROF_LABEL_REASON,
 	PPROF_LABEL_REQUEST, /* of other programs: identifies a request; not kept */
 	PPROF_LABEL_ATTRIBUTE,
 };

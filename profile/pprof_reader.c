@@ -127,6 +127,21 @@ static uint32_t number_of(const struct pprof_label_pair *label)
 	return label->text == 0 && label->number <= UINT32_MAX ? (uint32_t)label->number : 0;
 }
 
+/* Other programs may use the word for something else. */
+static int take_reason(struct reading *reading, struct pprof_translator *translator,
+		       const struct pprof_label_pair *label, struct profile_sample *sample)
+{
+	int r = pprof_get_string(&reading->message, label->text, &translator->text);
+	if (r < 0)
+		return r;
+	enum wait_reason reason = wait_reason_from_word(strbuf_str(&translator->text));
+
+	if (reason == REASON_NR)
+		return add_attribute(reading, translator, label);
+	sample->reason = reason;
+	return 0;
+}
+
 static int take_label(struct reading *reading, struct pprof_translator *translator,
 		      const struct pprof_label_pair *label, struct profile_sample *sample)
 {
@@ -152,6 +167,8 @@ static int take_label(struct reading *reading, struct pprof_translator *translat
 	case PPROF_LABEL_CGROUP_ID:
 		sample->cgroup_id = label->text ? 0 : label->number;
 		return 0;
+	case PPROF_LABEL_REASON:
+		return take_reason(reading, translator, label, sample);
 	case PPROF_LABEL_REQUEST:
 		return 0;
 	case PPROF_LABEL_ATTRIBUTE:

@@ -21,6 +21,7 @@
 #include "base/intern.h"
 #include "profile/profile_type.h"
 #include "profile/slots.h"
+#include "profile/wait_reason.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -107,7 +108,7 @@ struct profile_process {
 
 #define PROFILE_CPU_UNKNOWN UINT32_MAX
 
-/* All fields up to the CPU identify a sample: equal ones are joined. */
+/* All fields up to the reason identify a sample: equal ones are joined. */
 struct profile_sample {
 	uint64_t cgroup_id;
 	/* Unix time, within the profile's; 0: not recorded, so equal samples merge */
@@ -120,9 +121,14 @@ struct profile_sample {
 	uint32_t pid;
 	uint32_t tid;
 	uint32_t cpu; /* or PROFILE_CPU_UNKNOWN */
+	enum wait_reason reason;
 	uint32_t nr_joined; /* samples with a count that were joined to it, with itself */
 	uint64_t count; /* how often the timer fired; for other types than CPU: the value */
 };
+
+/* Of the fields that identify a sample, which have no gaps. */
+#define PROFILE_SAMPLE_KEY_BYTES                                                                   \
+	(offsetof(struct profile_sample, reason) + sizeof(((struct profile_sample *)0)->reason))
 
 struct profile {
 	struct intern strings;

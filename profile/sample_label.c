@@ -38,6 +38,8 @@ const char *sample_label(const struct profile *profile, const struct profile_sam
 		return as_text(sample->cgroup_id, number);
 	case LABEL_CPU:
 		return sample->cpu == PROFILE_CPU_UNKNOWN ? "" : as_text(sample->cpu, number);
+	case LABEL_REASON:
+		return wait_reason_word(sample->reason);
 	}
 	return "";
 }

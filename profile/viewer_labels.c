@@ -34,7 +34,8 @@ void viewer_labels_init(struct viewer_labels *labels, struct intern *strings,
 {
 	static const char *const usual[] = { "namespace", "workload", "pod",	 "container",
 					     "node",	  "host",     "service", "process",
-					     "comm",	  "thread",   "pid",	 "cpu" };
+					     "comm",	  "thread",   "pid",	 "cpu",
+					     "reason" };
 
 	*labels = (struct viewer_labels){ .strings = strings };
 	for (size_t i = 0; i < array_len(usual); i++)

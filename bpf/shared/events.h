@@ -55,7 +55,8 @@ struct sample_event {
 	__u8 lacks_mapping_table; /* the kernel side had no mapping table of the process */
 	__u8 lacks_file; /* the last frame is in a file that was not in `files` */
 	__u8 kind; /* enum record_kind */
-	__u8 pad[3];
+	__u8 wait_flags; /* of a block: off_cpu.h */
+	__u8 pad[2];
 	__u32 probability; /* of a block to be chosen: a share of OFF_CPU_CERTAIN */
 	__u32 sequence; /* tells the blocks of a thread apart */
 	__u64 length_ns; /* of RECORD_BLOCK_LATE: time since its beginning */

@@ -24,6 +24,10 @@
 
 #include <linux/types.h>
 
+/* What the kernel knew of a thread when it stopped running: bits of sample_event.wait_flags. */
+#define WAIT_FLAG_PREEMPTED 1 /* it could have run on */
+#define WAIT_FLAG_IO 2 /* it waits for a device */
+
 /* Threads share a slot if the lowest bits of their ids are the same. If two of them wait at the
  * same time, the block that began first is cut off. */
 #define OFF_CPU_SLOTS (1 << 16)
@@ -47,7 +51,8 @@ struct off_cpu_slot {
 	__u32 predicted_us; /* length of its next block */
 	__u32 tid;
 	__u32 sequence; /* of the block that was chosen last, as in its records */
-	__u32 is_chosen; /* the present block is */
+	__u16 is_chosen; /* the present block is */
+	__u16 was_preempted; /* when it began */
 };
 
 #endif

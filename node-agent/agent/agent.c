@@ -175,6 +175,7 @@ static int start_capture(struct agent *agent, struct strbuf *reterr_msg)
 	};
 
 	opts.off_cpu = agent->options->kind == OPTION_KIND_OFF_CPU;
+	opts.min_block_ns = agent->options->min_block_ns;
 	target_apply(&agent->target, agent->options, &opts);
 	return capture_choice_open(agent->options->capture, &opts, &agent->perf_reason, reterr_msg,
 				   &agent->source);

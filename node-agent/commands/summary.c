@@ -14,6 +14,8 @@
 #include <string.h>
 
 #define TOP_MAX 5
+#define WAIT_REASONS_MAX 4
+#define WAIT_OWNERS_MAX 3
 #define UNWIND_REASONS_MAX 32
 #define LABEL_MAX_BYTES 16384
 #define HEAD_COLUMNS 16 /* "CPU time of     " */
@@ -49,6 +51,13 @@ static void append_stop(const struct profile *profile, const struct profile_samp
 	uint32_t root = profile->stack_locations[stack->first + stack->nr - 1];
 	if (profile->locations[root].kind == FRAME_STOP)
 		strbuf_append_str(out, profile_location_name(profile, root));
+}
+
+static void append_reason(const struct profile *profile, const struct profile_sample *sample,
+			  struct strbuf *out)
+{
+	(void)profile;
+	strbuf_append_str(out, wait_reason_word(sample->reason));
 }
 
 typedef void (*label_fn)(const struct profile *profile, const struct profile_sample *sample,
@@ -225,6 +234,19 @@ static size_t append_tail(const struct summary *summary, struct strbuf *out)
 	return 1 + is_fetched + append_open_hint(summary, is_fetched, out);
 }
 
+/* Appends whose the samples are, and why threads waited. Returns the number of lines. */
+static int append_owners(const struct summary *summary, struct strbuf *out)
+{
+	if (summary->profile->type == PROFILE_CPU)
+		return append_ranking(summary, "top processes", owner_append, TOP_MAX, out);
+
+	int nr_owners = append_ranking(summary, "owned by", owner_append, WAIT_OWNERS_MAX, out);
+	int nr = nr_owners < 0 ? nr_owners
+			       : append_ranking(summary, "waited for", append_reason,
+						WAIT_REASONS_MAX, out);
+	return nr < 0 ? nr : nr_owners + nr;
+}
+
 int summary_append(const struct summary *summary, struct strbuf *out)
 {
 	_cleanup_(strbuf_done) struct strbuf tail = strbuf_with_max(OUTPUT_MAX_BYTES);
@@ -233,9 +255,7 @@ int summary_append(const struct summary *summary, struct strbuf *out)
 
 	append_totals(summary, out);
 	nr_left -= append_backend(summary, out);
-	int r = append_ranking(summary,
-			       summary->profile->type == PROFILE_CPU ? "top processes" : "owned by",
-			       owner_append, TOP_MAX, out);
+	int r = append_owners(summary, out);
 	if (r < 0)
 		return r;
 	nr_left -= (size_t)r;

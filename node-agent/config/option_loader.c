@@ -298,6 +298,20 @@ static int check_sources(struct loader *loader)
 	return -EINVAL;
 }
 
+/* Checks that waits are recorded if some of them are selected. */
+static int check_waits(struct loader *loader)
+{
+	const struct options *options = loader->options;
+	unsigned int all_reasons = (1U << value_reasons.nr_words) - 1;
+
+	if (loader->command != COMMAND_RECORD || options->kind == OPTION_KIND_OFF_CPU ||
+	    (options->min_block_ns == 0 && options->reasons == all_reasons))
+		return 0;
+	strbuf_append_str(loader->message,
+			  "--reason and --min-block select waits; add --kind offcpu");
+	return -EINVAL;
+}
+
 /* Checks options that depend on each other. */
 static int check_all(struct loader *loader)
 {
@@ -312,7 +326,9 @@ static int check_all(struct loader *loader)
 			       options->ranges.items[options->ranges.nr - 1]);
 		return -EINVAL;
 	}
-	int r = check_outputs(loader);
+	int r = check_waits(loader);
+	if (r == 0)
+		r = check_outputs(loader);
 	if (r == 0)
 		r = check_attributes(loader, &options->resource_attributes, "--");
 	return r < 0 ? r : check_destination(loader, "--");

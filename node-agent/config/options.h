@@ -91,6 +91,8 @@ struct options_input {
 struct options {
 	uint32_t frequency_hz;
 	uint64_t duration_ns; /* 0: until Ctrl-C */
+	unsigned int reasons; /* of waits: 1 << (enum wait_reason - 1) (profile/wait_reason.h) */
+	uint64_t min_block_ns; /* shorter waits do not count */
 	struct string_list outputs;
 	char *output_format; /* svg, pprof and so on; for outputs whose names imply none */
 

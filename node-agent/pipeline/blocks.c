@@ -74,7 +74,14 @@ static struct sample_event *copy(const struct sample_event *event, size_t nr_ski
 	return copied;
 }
 
-int blocks_begin(struct blocks *blocks, const struct sample_event *event, size_t nr_skipped)
+static uint64_t begin_of(const struct sample_event *event)
+{
+	return event->kind == RECORD_BLOCK_LATE ? event->time_ns - event->length_ns
+						: event->time_ns;
+}
+
+int blocks_begin(struct blocks *blocks, const struct sample_event *event, size_t nr_skipped,
+		 enum wait_reason reason)
 {
 	struct block *old = find_thread(blocks, event->tid);
 
@@ -94,7 +101,9 @@ int blocks_begin(struct blocks *blocks, const struct sample_event *event, size_t
 	blocks->nr_bytes += bytes_of(copied);
 	blocks->rows[blocks->nr++] = (struct block){
 		.event = take_ptr(copied),
-		.counted_ns = event->time_ns,
+		.begin_ns = begin_of(event),
+		.counted_ns = begin_of(event),
+		.reason = reason,
 	};
 	return 0;
 }

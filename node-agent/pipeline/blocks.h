@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/htable.h"
 #include "bpf/shared/events.h"
+#include "profile/wait_reason.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,7 +17,9 @@
 
 struct block {
 	struct sample_event *event; /* owned, up to its last frame */
-	uint64_t counted_ns; /* CLOCK_MONOTONIC: the time before this is in profiles */
+	uint64_t begin_ns; /* CLOCK_MONOTONIC */
+	uint64_t counted_ns; /* the time before this is in profiles */
+	enum wait_reason reason;
 	bool is_doubted; /* the source did not know it when it was last asked */
 };
 
@@ -29,11 +32,11 @@ struct blocks {
 
 void blocks_done(struct blocks *blocks);
 
-/* Copies a record RECORD_BLOCK_BEGIN, without the first `nr_skipped` of its kernel frames. An older
- * block of the thread is over, and its record is lost: it is removed. Errors: -ENOSPC over
- * BLOCKS_MAX_BYTES, -ENOMEM. */
-int blocks_begin(struct blocks *blocks, const struct sample_event *event, size_t nr_skipped)
-	must_check;
+/* Copies a record RECORD_BLOCK_BEGIN or RECORD_BLOCK_LATE, without the first `nr_skipped` of its
+ * kernel frames. An older block of the thread is over, and its record is lost: it is removed.
+ * Errors: -ENOSPC over BLOCKS_MAX_BYTES, -ENOMEM. */
+int blocks_begin(struct blocks *blocks, const struct sample_event *event, size_t nr_skipped,
+		 enum wait_reason reason) must_check;
 
 /* Returns the block that a record RECORD_BLOCK_END ends; NULL if it is not known. Borrowed, until
  * blocks change. */

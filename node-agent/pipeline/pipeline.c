@@ -12,6 +12,7 @@
 #include "pipeline/schedule_frames.h"
 #include "pipeline/symbolizer.h"
 #include "pipeline/symbolizer_thread.h"
+#include "pipeline/wait_reasons.h"
 #include "pipeline/window.h"
 #include "process/process_set.h"
 #include "symbol/kernel/kernel_symbols.h"
@@ -50,6 +51,7 @@ struct pipeline {
 	struct window_series cpu, off_cpu;
 	struct blocks blocks; /* that have not ended */
 	struct schedule_frames schedule_frames;
+	struct wait_reasons wait_reasons;
 	uint64_t blocks_start_ns; /* from then on their time counts, CLOCK_MONOTONIC */
 	uint64_t next_sweep_ns; /* of the process table */
 	uint64_t started_ns;
@@ -178,8 +180,10 @@ int pipeline_start(const struct pipeline_opts *opts, struct pipeline **ret_pipel
 		r = symbolizer_load_kernel(opts->proc_fd, &pipeline->kernel);
 	if (r == 0)
 		take_inventory(pipeline);
-	if (r == 0 && opts->off_cpu)
+	if (r == 0 && opts->off_cpu) {
 		schedule_frames_init(&pipeline->schedule_frames, pipeline->kernel);
+		wait_reasons_init(&pipeline->wait_reasons, pipeline->kernel);
+	}
 	if (r == 0) {
 		cgroup_filter_init(&pipeline->filter, opts->source, pipeline->identity,
 				   opts->identity.pods, opts->selection);
@@ -233,7 +237,7 @@ static struct window *window_at(struct pipeline *pipeline, uint64_t time_ns)
 }
 
 static int add_to_window(struct pipeline *pipeline, struct window *window,
-			 const struct sample_event *event, uint64_t count)
+			 const struct sample_event *event, enum wait_reason reason, uint64_t count)
 {
 	struct locator locator = {
 		.processes = pipeline->processes,
@@ -249,6 +253,7 @@ static int add_to_window(struct pipeline *pipeline, struct window *window,
 					 .tid = event->tid,
 					 .cpu = event->kind == RECORD_TIMER ? event->cpu
 									    : PROFILE_CPU_UNKNOWN,
+					 .reason = reason,
 					 .count = count };
 
 	int r = window_add_cgroup(window, event->cgroup_id);
@@ -270,7 +275,7 @@ void pipeline_add_sample(struct pipeline *pipeline, const struct sample_event *e
 
 	pipeline->nr_samples++;
 	binder_check_sample(&pipeline->binder, event);
-	if (window && add_to_window(pipeline, window, event, 1) == 0) {
+	if (window && add_to_window(pipeline, window, event, REASON_NONE, 1) == 0) {
 		window_count_time(window, event->time_ns);
 		window->nr_samples++;
 	} else {
@@ -285,13 +290,15 @@ static void count_block(struct pipeline *pipeline, struct block *block, uint64_t
 	struct window *window = pipeline->off_cpu.window;
 	uint64_t weight_ns;
 
+	if (until_ns < block->begin_ns + pipeline->opts.min_block_ns)
+		return;
 	block->counted_ns = max_u64(block->counted_ns, pipeline->blocks_start_ns);
 	weight_ns = block_weight(block, until_ns);
 	block->counted_ns = max_u64(block->counted_ns, until_ns);
 	if (weight_ns == 0)
 		return;
 	block->event->time_ns = until_ns;
-	if (add_to_window(pipeline, window, block->event, weight_ns) == 0)
+	if (add_to_window(pipeline, window, block->event, block->reason, weight_ns) == 0)
 		window->nr_samples++;
 	else
 		pipeline->nr_blocks_lost++;
@@ -353,9 +360,12 @@ void pipeline_begin_block(struct pipeline *pipeline, const struct sample_event *
 	size_t nr_skipped = schedule_frames_count(&pipeline->schedule_frames, event->frames,
 						  event->nr_kernel);
 
+	enum wait_reason reason = wait_reasons_of(&pipeline->wait_reasons, event, nr_skipped);
+
 	advance_blocks(pipeline, event->time_ns);
 	binder_check_sample(&pipeline->binder, event);
-	if (blocks_begin(&pipeline->blocks, event, nr_skipped) < 0)
+	if (!(pipeline->opts.hidden_reasons & 1U << reason) &&
+	    blocks_begin(&pipeline->blocks, event, nr_skipped, reason) < 0)
 		pipeline->nr_blocks_lost++;
 	binder_see_sample(&pipeline->binder, event);
 }
@@ -379,7 +389,6 @@ void pipeline_add_block(struct pipeline *pipeline, const struct sample_event *ev
 	struct block *block = blocks_find(&pipeline->blocks, event->tid, event->sequence);
 	if (!block)
 		return;
-	block->counted_ns = event->time_ns - event->length_ns;
 	if (pipeline->off_cpu.window)
 		count_block(pipeline, block, event->time_ns);
 	blocks_remove(&pipeline->blocks, block);

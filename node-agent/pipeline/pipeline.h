@@ -53,6 +53,8 @@ struct pipeline_opts {
 	const struct selection *selection; /* borrowed until pipeline_select() */
 	uint64_t period_ns; /* CPU time that a sample stands for */
 	bool off_cpu; /* there will be blocks */
+	uint32_t hidden_reasons; /* 1 << enum wait_reason: blocks that do not count */
+	uint64_t min_block_ns; /* shorter ones do not */
 	bool keeps_times; /* keep the time of each sample, so that samples are not merged */
 	struct identity_opts identity;
 	/* Takes each finished profile, on the symbolizer thread; the reference stays the

@@ -85,6 +85,8 @@ const char *label_value(const struct dict *dict, uint32_t labels, const struct l
 		return as_text(label_cgroup(dict, labels), number);
 	case LABEL_CPU:
 		return words[LABELS_CPU] ? as_text(words[LABELS_CPU] - 1, number) : "";
+	case LABEL_REASON: /* records have CPU time only */
+		return "";
 	}
 	return "";
 }

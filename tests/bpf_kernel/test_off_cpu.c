@@ -42,7 +42,8 @@ struct scene {
 	struct blocks blocks;
 	uint64_t counted_ns; /* what the records say */
 	uint64_t nr_begun, nr_ended, nr_late;
-	uint64_t longest_late_ns;
+	uint64_t longest_late_ns, shortest_late_ns;
+	uint64_t min_block_ns;
 	uint64_t nr_others; /* of other processes */
 	uint64_t nr_without_kernel_frames;
 };
@@ -113,16 +114,17 @@ static void on_record(const struct sample_event *event, void *data)
 	}
 	scene->nr_others += event->pid != (uint32_t)scene->child;
 	scene->nr_without_kernel_frames += event->nr_kernel == 0;
-	assert_int_equal(blocks_begin(&scene->blocks, event, 0), 0);
+	assert_int_equal(blocks_begin(&scene->blocks, event, 0, REASON_OTHER), 0);
 	if (event->kind == RECORD_BLOCK_BEGIN) {
 		scene->nr_begun++;
 		return;
 	}
 	scene->nr_late++;
+	if (scene->nr_late == 1 || event->length_ns < scene->shortest_late_ns)
+		scene->shortest_late_ns = event->length_ns;
 	if (event->length_ns > scene->longest_late_ns)
 		scene->longest_late_ns = event->length_ns;
 	block = blocks_find(&scene->blocks, event->tid, event->sequence);
-	block->counted_ns = event->time_ns - event->length_ns;
 	count(scene, block, event->time_ns);
 }
 
@@ -148,7 +150,8 @@ static void open_source(struct scene *scene)
 					   .poll_interval_ns = POLL_NS,
 					   .pids = pids,
 					   .nr_pids = 1,
-					   .off_cpu = true };
+					   .off_cpu = true,
+					   .min_block_ns = scene->min_block_ns };
 	struct cpu_set_bits restarted;
 
 	assert_int_equal(tested_backend_open(opts, &message, &scene->source), 0);
@@ -225,6 +228,21 @@ static void rare_long_waits_among_short_ones_are_known(void **state)
 	assert_in_range(percent_of_truth(&scene), 90, 110);
 }
 
+static void waits_that_are_too_short_are_not_told(void **state)
+{
+	_cleanup_(scene_done) struct scene scene = { .min_block_ns = 100 * NSEC_PER_MSEC };
+
+	(void)state;
+	if (!has_late_blocks())
+		skip();
+	run(&scene, &(struct wait){ .ns = 2 * NSEC_PER_MSEC,
+				    .nr = 500,
+				    .every = 100,
+				    .rare_ns = 200 * NSEC_PER_MSEC });
+	assert_true(scene.nr_late > 1);
+	assert_true(scene.shortest_late_ns >= scene.min_block_ns);
+}
+
 static void a_wait_that_began_before_the_source_is_told_of_at_its_end(void **state)
 {
 	_cleanup_(scene_done) struct scene scene = { 0 };
@@ -266,6 +284,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(long_waits_are_known),
 		cmocka_unit_test(short_waits_are_estimated_from_some_of_them),
 		cmocka_unit_test(rare_long_waits_among_short_ones_are_known),
+		cmocka_unit_test(waits_that_are_too_short_are_not_told),
 		cmocka_unit_test(a_wait_that_began_before_the_source_is_told_of_at_its_end),
 		cmocka_unit_test(a_wait_is_open_until_its_end),
 	};

@@ -105,6 +105,7 @@ static void set_knobs(struct flamelet_bpf *skel, const struct capture_opts *opts
 	skel->rodata->filter_by_comm = opts->nr_comms > 0;
 	bpf_program__set_autoload(skel->progs.follow_fork, opts->follow_forks);
 	skel->rodata->off_cpu_has_exit = opts->off_cpu && kernel_has_exit();
+	skel->rodata->off_cpu_min_ns = opts->min_block_ns;
 	bpf_program__set_autoload(skel->progs.off_cpu_switch, opts->off_cpu);
 	bpf_program__set_autoload(skel->progs.off_cpu_exit, skel->rodata->off_cpu_has_exit);
 }

@@ -36,6 +36,7 @@ enum {
 	TEXT,
 	WALL,
 	CYCLES,
+	REASON,
 };
 static const char *const strings[] = {
 	"",
@@ -59,6 +60,7 @@ static const char *const strings[] = {
 	"text",
 	"wall",
 	"cycles_sample",
+	"reason",
 };
 
 /* A repeated field of numbers, packed. */
@@ -340,6 +342,7 @@ static void labels_say_whose_sample_it_is(void **state)
 		{ TEXT, 0, 5 },
 		{ EMPTY, TEXT },
 		{ OTHER, TEXT },
+		{ REASON, TEXT }, /* none of ours */
 	};
 	_cleanup_(strbuf_done) struct strbuf message = new_message();
 
@@ -357,7 +360,9 @@ static void labels_say_whose_sample_it_is(void **state)
 	assert_string_equal(profile_string(p, sample->thread_comm), "other");
 	assert_int_equal(sample->pid, 77);
 	assert_int_equal(sample->cpu, 0);
-	assert_int_equal(p->resources[sample->resource].nr, 2);
+	assert_int_equal(sample->reason, REASON_NONE);
+	assert_int_equal(p->resources[sample->resource].nr, 3);
+	assert_string_equal(profile_resource_get(p, sample->resource, "reason"), "text");
 	assert_string_equal(profile_resource_get(p, sample->resource, "k8s.namespace.name"),
 			    "text");
 	assert_string_equal(profile_resource_get(p, sample->resource, "other"), "main");
@@ -469,14 +474,14 @@ static void what_there_is_too_much_of_is_named(void **state)
 	put_type(&attributes, SAMPLES, COUNT);
 	begin = pb_begin(&attributes, PROFILE_SAMPLE);
 	pb_uint(&attributes, SAMPLE_VALUE, 1);
-	for (size_t i = 0; i < 251; i++)
+	for (size_t i = 0; i < 250; i++)
 		put_numbers(&attributes, SAMPLE_LABEL, NUMBERS(array_len(strings) + i, TEXT));
 	pb_end(&attributes, begin);
-	for (size_t i = 0; i < 251; i++) {
+	for (size_t i = 0; i < 250; i++) {
 		snprintf(key, sizeof(key), "key %zu", i);
 		pb_string(&attributes, PROFILE_STRING_TABLE, key);
 	}
-	expect_failure(&attributes, -EBADMSG, "a sample has more than 250 text labels");
+	expect_failure(&attributes, -EBADMSG, "a sample has more than 249 text labels");
 
 	for (size_t i = 0; i <= PPROF_MAX_TYPES; i++)
 		put_type(&types, OTHER, COUNT);

@@ -134,6 +134,7 @@ static struct profile *any_profile(uint32_t number)
 			.pid = any(3),
 			.tid = any(3) ? any(5) : UINT32_MAX,
 			.cpu = any(2),
+			.reason = any(REASON_NR),
 			.count = any(4) ? 1 + any(100) : (uint64_t)1 << 33,
 		};
 		uint32_t locations[30], nr = any(30);

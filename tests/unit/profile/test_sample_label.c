@@ -26,7 +26,9 @@ static struct profile *make_profile(void)
 	assert_int_equal(builder_add_string(builder, "npm start", &sample.process_comm), 0);
 	assert_int_equal(builder_add_string(builder, "worker-1", &sample.thread_comm), 0);
 	assert_int_equal(builder_add_sample(builder, &sample), 0);
-	sample = (struct profile_sample){ .cpu = PROFILE_CPU_UNKNOWN, .count = 1 };
+	sample = (struct profile_sample){ .cpu = PROFILE_CPU_UNKNOWN,
+					  .reason = REASON_PAGE_FAULT,
+					  .count = 1 };
 	assert_int_equal(builder_add_sample(builder, &sample), 0);
 	return builder_seal(builder);
 }
@@ -51,6 +53,7 @@ static void a_label_is_an_attribute_or_belongs_to_the_process(void **state)
 		{ "pid", "77", "0" },
 		{ "cgroup", "1099511627776", "0" },
 		{ "cpu", "0", "" },
+		{ "reason", "", "page-fault" },
 		{ "k8s.pod.label.app", "front end", "" },
 		{ "", "", "" },
 		{ "Pod", "", "" },

@@ -28,8 +28,15 @@ function seconds(value: number): string {
 	return `${(value * 1000).toFixed(value >= 0.01 ? 0 : 1)} ms`;
 }
 
-/** CPU time, or a number of values. */
+/** Whether values are times. */
+export function isTime(profile: Profile): boolean {
+	return profile.values === 'nanoseconds';
+}
+
+/** A time, or a number of values. */
 export function amount(profile: Profile, value: number): string {
+	if (isTime(profile))
+		return seconds(value / 1e9);
 	if (profile.periodNs > 0)
 		return seconds((value * profile.periodNs) / 1e9);
 	return `${count(value)} ${profile.values}`;

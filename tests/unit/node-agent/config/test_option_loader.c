@@ -253,6 +253,14 @@ static const struct refusal refusals[] = {
 	{ COMMAND_RECORD, "--format htm -o -",
 	  "--format: invalid value \"htm\"; expected svg, html, pprof, folded, speedscope, "
 	  "firefox, json, csv or view" },
+	{ COMMAND_RECORD, "--reason disk,poll",
+	  "--reason and --min-block select waits; add --kind offcpu" },
+	{ COMMAND_RECORD, "--min-block 1ms --kind cpu",
+	  "--reason and --min-block select waits; add --kind offcpu" },
+	{ COMMAND_RECORD, "--reason lock --kind offcpu",
+	  "--reason: invalid value \"lock\"; expected preempted, disk, page-fault, reclaim, "
+	  "network, "
+	  "pipe, poll, futex, kernel-lock, sleep, child, signal, idle or other; or all or none" },
 	{ COMMAND_RECORD, "-p 0",
 	  "-p: invalid value \"0\"; expected process or thread ids from 1 to 4194304, for example "
 	  "1234,5678" },

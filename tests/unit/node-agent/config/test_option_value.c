@@ -3,6 +3,7 @@
 
 #include "base/strbuf.h"
 #include "config/options.h"
+#include "profile/wait_reason.h"
 #include "unit.h"
 
 #include <string.h>
@@ -98,6 +99,22 @@ static void runtimes_are_a_list_of_words(void **state)
 		assert_int_equal(value_store(&value_runtimes, wrong[i], &mask), -EINVAL);
 }
 
+static void reasons_are_those_of_the_profile(void **state)
+{
+	unsigned int mask = 0, all = 0;
+	(void)state;
+
+	for (enum wait_reason reason = REASON_NONE + 1; reason < REASON_NR; reason++) {
+		assert_int_equal(value_store(&value_reasons, wait_reason_word(reason), &mask), 0);
+		all |= 1U << (reason - 1);
+		assert_int_equal(mask, all);
+		assert_non_null(strstr(value_reasons.expected, wait_reason_word(reason)));
+		assert_int_equal(wait_reason_from_word(wait_reason_word(reason)), reason);
+	}
+	assert_int_equal(wait_reason_from_word(""), REASON_NR);
+	assert_int_equal(wait_reason_from_word("Disk"), REASON_NR);
+}
+
 static void ways_to_capture_are_three(void **state)
 {
 	static const char *const wrong[] = { "", "Perf", "perf ", "ebpf", "0" };
@@ -182,6 +199,7 @@ int main(void)
 		cmocka_unit_test(a_list_of_urls_has_a_bound),
 		cmocka_unit_test(styles_of_names_are_three),
 		cmocka_unit_test(runtimes_are_a_list_of_words),
+		cmocka_unit_test(reasons_are_those_of_the_profile),
 		cmocka_unit_test(ways_to_capture_are_three),
 		cmocka_unit_test(copies_of_stacks_have_bounds),
 		cmocka_unit_test(a_switch_is_on_or_off),

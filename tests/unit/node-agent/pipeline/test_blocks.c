@@ -34,7 +34,7 @@ static struct sample_event *record_of(uint32_t tid, uint32_t sequence)
 
 static void begin(struct blocks *blocks, uint32_t tid, uint32_t sequence)
 {
-	assert_int_equal(blocks_begin(blocks, record_of(tid, sequence), 0), 0);
+	assert_int_equal(blocks_begin(blocks, record_of(tid, sequence), 0, REASON_OTHER), 0);
 }
 
 static void a_block_is_found_by_thread_and_sequence(void **state)
@@ -83,7 +83,7 @@ static void skipped_frames_are_not_kept(void **state)
 	_cleanup_(blocks_done) struct blocks blocks = { 0 };
 
 	(void)state;
-	assert_int_equal(blocks_begin(&blocks, record_of(7, 1), 1), 0);
+	assert_int_equal(blocks_begin(&blocks, record_of(7, 1), 1, REASON_OTHER), 0);
 
 	const struct sample_event *event = blocks_find(&blocks, 7, 1)->event;
 	assert_int_equal(event->nr_kernel, 1);
@@ -102,12 +102,12 @@ static void too_many_blocks_are_refused(void **state)
 	event->nr_user = MAX_USER_WORDS;
 	while (r == 0 && event->tid < 2 * BLOCKS_MAX_BYTES / sizeof(event->frames)) {
 		event->tid++;
-		r = blocks_begin(&blocks, event, 0);
+		r = blocks_begin(&blocks, event, 0, REASON_OTHER);
 	}
 	assert_int_equal(r, -ENOSPC);
 	assert_true(blocks.nr_bytes <= BLOCKS_MAX_BYTES);
 	blocks_remove(&blocks, &blocks.rows[0]);
-	assert_int_equal(blocks_begin(&blocks, event, 0), 0);
+	assert_int_equal(blocks_begin(&blocks, event, 0, REASON_OTHER), 0);
 }
 
 static void a_block_stands_for_those_that_were_not_chosen(void **state)

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Times in which threads do not run, from the records to the profiles. */
+#include "pipeline/pipeline.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "bpf/shared/off_cpu.h"
+#include "idle_capture.h"
+#include "rows_worker_main.h"
+#include "symbol_worker_main.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+#define MS NSEC_PER_MSEC
+#define TID 4711
+
+struct fixture {
+	int proc_fd;
+	struct pod_index *pods;
+	struct cgroup_fs *fs;
+	struct idle_capture capture;
+	struct pipeline *pipeline;
+	uint64_t start_ns; /* with a second of Unix time */
+	/* By the symbolizer thread; read when it has ended. */
+	uint64_t waited_ns[REASON_NR];
+	size_t nr_profiles;
+};
+
+static void take_profile(struct profile *profile, void *data)
+{
+	struct fixture *fixture = data;
+
+	assert_int_equal(profile->type, PROFILE_OFF_CPU);
+	for (size_t i = 0; i < profile->nr_samples; i++)
+		fixture->waited_ns[profile->samples[i].reason] += profile->samples[i].count;
+	fixture->nr_profiles++;
+}
+
+static int set_up(void **state)
+{
+	struct fixture *fixture = test_calloc(1, sizeof(*fixture));
+	uint64_t now_ns = clock_mono_ns();
+
+	*state = fixture;
+	if (cgroup_fs_open(NULL, &fixture->fs) < 0) {
+		print_message("SKIP: no cgroup hierarchy is mounted\n");
+		return 0;
+	}
+	assert_int_equal(pod_index_new(1, &fixture->pods), 0);
+	log_set_level(LOG_LEVEL_ERROR);
+	fixture->proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	idle_capture_start(&fixture->capture);
+	fixture->start_ns = now_ns - clock_mono_to_real_ns(now_ns) % NSEC_PER_SEC -
+			    20 * NSEC_PER_SEC;
+	return 0;
+}
+
+static void start(struct fixture *fixture, uint32_t hidden_reasons, uint64_t min_block_ns)
+{
+	const struct pipeline_opts opts = {
+		.proc_fd = fixture->proc_fd,
+		.symbol_memory_max = (size_t)64 << 20,
+		.demangle = DEMANGLE_SHORT,
+		.debug_dir = "/nonexistent",
+		.max_processes = 8,
+		.tables = fixture->capture.tables,
+		.source = fixture->capture.source,
+		.selection = fixture->capture.selection,
+		.off_cpu = true,
+		.hidden_reasons = hidden_reasons,
+		.min_block_ns = min_block_ns,
+		.identity = { .cgroup_fs = fixture->fs,
+			      .pods = fixture->pods,
+			      .node_name = "node-1",
+			      .host_name = "host-1" },
+		.sink = take_profile,
+		.sink_data = fixture,
+	};
+
+	assert_int_equal(pipeline_start(&opts, &fixture->pipeline), 0);
+	pipeline_start_blocks(fixture->pipeline, fixture->start_ns);
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *fixture = *state;
+
+	if (fixture->pipeline)
+		pipeline_give_up(fixture->pipeline, 0);
+	pipeline_free(fixture->pipeline);
+	if (fixture->fs)
+		idle_capture_stop(&fixture->capture);
+	pod_index_free(fixture->pods);
+	cgroup_fs_close(fixture->fs);
+	if (fixture->proc_fd > 0)
+		close(fixture->proc_fd);
+	test_free(fixture);
+	return 0;
+}
+
+static struct fixture *fixture_or_skip(void **state)
+{
+	struct fixture *fixture = *state;
+
+	if (!fixture->fs)
+		skip();
+	return fixture;
+}
+
+static struct sample_event event_at(const struct fixture *fixture, uint64_t at_ms,
+				    uint32_t sequence)
+{
+	return (struct sample_event){
+		.time_ns = fixture->start_ns + at_ms * MS,
+		.pid = TID,
+		.tid = TID,
+		.sequence = sequence,
+		.probability = OFF_CPU_CERTAIN,
+	};
+}
+
+static void begin(struct fixture *fixture, uint64_t at_ms, uint32_t sequence, uint8_t flags)
+{
+	struct sample_event event = event_at(fixture, at_ms, sequence);
+
+	event.kind = RECORD_BLOCK_BEGIN;
+	event.wait_flags = flags;
+	pipeline_begin_block(fixture->pipeline, &event);
+}
+
+static void end(struct fixture *fixture, uint64_t at_ms, uint32_t sequence)
+{
+	struct sample_event event = event_at(fixture, at_ms, sequence);
+
+	event.kind = RECORD_BLOCK_END;
+	pipeline_end_block(fixture->pipeline, &event);
+}
+
+static void add(struct fixture *fixture, uint64_t from_ms, uint64_t to_ms, uint8_t flags)
+{
+	struct sample_event event = event_at(fixture, to_ms, 0);
+
+	event.kind = RECORD_BLOCK_LATE;
+	event.length_ns = (to_ms - from_ms) * MS;
+	event.wait_flags = flags;
+	pipeline_add_block(fixture->pipeline, &event);
+}
+
+/* Ends the input, and waits for all profiles. */
+static void finish(struct fixture *fixture)
+{
+	pipeline_close(fixture->pipeline);
+	assert_true(pipeline_wait(fixture->pipeline, UINT64_MAX));
+}
+
+static void waits_have_reasons(void **state)
+{
+	struct fixture *fixture = fixture_or_skip(state);
+
+	start(fixture, 0, 0);
+	begin(fixture, 10, 1, WAIT_FLAG_IO);
+	end(fixture, 40, 1);
+	add(fixture, 50, 57, WAIT_FLAG_PREEMPTED);
+	begin(fixture, 60, 2, 0);
+	end(fixture, 61, 2);
+	finish(fixture);
+	assert_int_equal(fixture->waited_ns[REASON_DISK], 30 * MS);
+	assert_int_equal(fixture->waited_ns[REASON_PREEMPTED], 7 * MS);
+	assert_int_equal(fixture->waited_ns[REASON_OTHER], MS);
+}
+
+static void hidden_reasons_do_not_count(void **state)
+{
+	struct fixture *fixture = fixture_or_skip(state);
+
+	start(fixture, 1U << REASON_PREEMPTED | 1U << REASON_OTHER, 0);
+	begin(fixture, 10, 1, WAIT_FLAG_IO);
+	end(fixture, 40, 1);
+	add(fixture, 50, 57, WAIT_FLAG_PREEMPTED);
+	begin(fixture, 60, 2, 0);
+	end(fixture, 61, 2);
+	finish(fixture);
+	assert_int_equal(fixture->waited_ns[REASON_DISK], 30 * MS);
+	assert_int_equal(fixture->waited_ns[REASON_PREEMPTED], 0);
+	assert_int_equal(fixture->waited_ns[REASON_OTHER], 0);
+	assert_int_equal(pipeline_get_stats(fixture->pipeline).nr_blocks_lost, 0);
+}
+
+/* A wait counts from its beginning, also if the window before ended while it was too short. */
+static void waits_that_are_too_short_do_not_count(void **state)
+{
+	struct fixture *fixture = fixture_or_skip(state);
+
+	start(fixture, 0, 20 * MS);
+	begin(fixture, 10, 1, WAIT_FLAG_IO);
+	end(fixture, 29, 1);
+	add(fixture, 50, 69, WAIT_FLAG_IO);
+	add(fixture, 100, 120, WAIT_FLAG_PREEMPTED);
+	begin(fixture, 990, 2, 0);
+	end(fixture, 1015, 2);
+	finish(fixture);
+	assert_int_equal(fixture->waited_ns[REASON_DISK], 0);
+	assert_int_equal(fixture->waited_ns[REASON_PREEMPTED], 20 * MS);
+	assert_int_equal(fixture->waited_ns[REASON_OTHER], 25 * MS);
+}
+
+static void a_wait_is_in_each_second_in_which_it_goes_on(void **state)
+{
+	struct fixture *fixture = fixture_or_skip(state);
+
+	start(fixture, 0, 0);
+	add(fixture, 500, 3500, 0);
+	finish(fixture);
+	assert_int_equal(fixture->waited_ns[REASON_OTHER], 3000 * MS);
+}
+
+#define BLOCKS_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		BLOCKS_TEST(waits_have_reasons),
+		BLOCKS_TEST(hidden_reasons_do_not_count),
+		BLOCKS_TEST(waits_that_are_too_short_do_not_count),
+		BLOCKS_TEST(a_wait_is_in_each_second_in_which_it_goes_on),
+	};
+
+	if (is_rows_worker(argc, argv))
+		return rows_worker_main();
+	if (is_symbol_worker(argc, argv))
+		return symbol_worker_main();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
