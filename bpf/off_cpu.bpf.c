@@ -204,11 +204,10 @@ static __always_inline void begin_block(void *ctx, struct task_struct *task, boo
 	if (is_first)
 		slot->predicted_us = 0;
 	slot->is_chosen = false;
-	if (state & TASK_DEAD || state & TASK_NOLOAD) {
-		slot->tid = 0;
+	slot->begin_ns = 0;
+	slot->tid = state & TASK_DEAD ? 0 : tid;
+	if (state & (TASK_DEAD | TASK_NOLOAD))
 		return;
-	}
-	slot->tid = tid;
 	slot->begin_ns = now_ns;
 	slot->was_preempted = is_preempted || state == TASK_RUNNING;
 	probability = choose_at_begin(slot->predicted_us, is_first);

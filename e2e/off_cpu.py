@@ -129,6 +129,18 @@ def check_selection(flamelet, directory):
         yield f"cat waited five times for 100 ms: {sums}"
 
 
+def check_kernel_threads(flamelet, directory):
+    """Idle threads of the kernel do not count. One with a name of its own waits no longer than the recording takes."""
+    folded = os.path.join(directory, "machine.folded")
+    done = record(flamelet, "--kind", "offcpu", "-d", "2", "-g", "thread,reason", "-o", folded)
+    if done.returncode != 0:
+        yield f"exit status {done.returncode}: {done.stderr}"
+        return
+    for thread, waits in sum_reasons(folded).items():
+        if thread.startswith("rcu_") and sum(waits.values()) > 2.5:
+            yield f"{thread} waited in 2 s for {waits}"
+
+
 def check_refusal(flamelet, directory):
     done = record(flamelet, "--kind", "offcpu", "--capture", "perf", "-d", "1", "-o", os.path.join(directory, "x.svg"))
     if done.returncode != 1 or "--kind offcpu needs --capture=bpf" not in done.stderr:
@@ -141,7 +153,8 @@ def main(flamelet):
         return host.SKIP
     with tempfile.TemporaryDirectory(prefix="flamelet-off-cpu-") as directory:
         problems = [*check_service(flamelet, directory), *check_reasons(flamelet, directory),
-                    *check_selection(flamelet, directory), *check_refusal(flamelet, directory)]
+                    *check_selection(flamelet, directory), *check_kernel_threads(flamelet, directory),
+                    *check_refusal(flamelet, directory)]
     for problem in problems:
         print(f"FAIL: {problem}")
     return 1 if problems else 0
