@@ -8,9 +8,8 @@
  *	compiled code		in memory without a file; the code is found by the address
  *	a builtin		in code of the file; it stays an address
  *
- * The leaf may be where its frame is not made yet, or was taken down. In memory without a file,
- * this is recognized by the code at the address; in the file, by the scan of its code
- * (docs/unwinding.md).
+ * The leaf may be where its frame is not made yet, or was taken down. This is recognized by the
+ * code at the address; in the file, also by the scan of its code (docs/unwinding.md).
  *
  * Called by unwind_native.bpf.c, on this CPU's scratch record, whose range was looked up. Maps:
  * scratch_of_cpu, arena. Where something does not fit, the step is left to the frame pointer.
@@ -261,11 +260,17 @@ static __always_inline int step_in_code(struct scratch *scratch, const struct v8
 	}
 }
 
-/* In builtins, the scan of the code has found where the frame is not there: the return address is
- * on top of the stack, as in handlers of bytecodes. */
+/* A leaf without a frame has its return address on top of the stack. Rows say so, of a scan of the
+ * code, as for handlers of bytecodes; or else its code does. */
 static __always_inline int step_in_builtin(struct unwind_state *state)
 {
-	if (!state->is_call && is_first_rule(&state->rule))
+	enum v8_phase phase = PHASE_FRAME;
+
+	if (!state->is_call)
+		phase = is_first_rule(&state->rule) ? PHASE_ENTERED : find_builtin_phase(state);
+	if (phase == PHASE_PUSHED)
+		return go_by_pushed(state);
+	if (phase != PHASE_FRAME)
 		return go_by_return_address(state);
 	return v8_step_by_frame(PHASE_FRAME, true);
 }

@@ -88,6 +88,13 @@ static __always_inline enum v8_phase find_phase(const struct unwind_state *state
 	return is_unfilled ? PHASE_UNFILLED : PHASE_FRAME;
 }
 
+/* Not known: the return address may be in lr, or in the frame. */
+static __always_inline enum v8_phase find_builtin_phase(const struct unwind_state *state)
+{
+	(void)state;
+	return PHASE_FRAME;
+}
+
 /* Rules of arm64 follow none of the other registers that C++ needs. */
 static __always_inline __u32 restore_entry(struct unwind_state *state)
 {

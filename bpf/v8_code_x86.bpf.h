@@ -28,6 +28,7 @@ enum { ENTRY_RBX, ENTRY_R15, ENTRY_R14, ENTRY_R13, ENTRY_R12, ENTRY_WORDS };
 
 #define CODE_BEFORE 8 /* bytes of code that are read before the address of the leaf */
 #define CODE_BYTES 40
+#define BUILTIN_BYTES 16 /* of a builtin's code */
 
 /* Goes on at a return address, where the frame pointer is the caller's. */
 static __always_inline int go_by_return_address(struct unwind_state *state)
@@ -130,6 +131,23 @@ static __always_inline enum v8_phase find_phase(const struct unwind_state *state
 	if (is_before_frame(code))
 		return PHASE_ENTERED;
 	return is_right_behind_frame(code) ? PHASE_UNFILLED : PHASE_FRAME;
+}
+
+/* The same for a builtin, of which there may be no rows: files with much code and no CFI for it are
+ * not scanned. A frame that is there is found without its code. */
+static __always_inline enum v8_phase find_builtin_phase(const struct unwind_state *state)
+{
+	__u8 code[BUILTIN_BYTES];
+	const __u8 *at = code + CODE_BEFORE;
+
+	if (bpf_probe_read_user(code, sizeof(code), (const void *)(state->ip - CODE_BEFORE)) < 0)
+		return PHASE_FRAME;
+	if (at[0] == 0xc3 || at[0] == 0xc2 ||
+	    (at[-1] == 0x5d && at[0] == 0x48 && at[1] == 0x83 && at[2] == 0xf9))
+		return PHASE_LEFT;
+	if (makes_frame(at))
+		return PHASE_ENTERED;
+	return makes_frame(at - 1) ? PHASE_PUSHED : PHASE_FRAME;
 }
 
 /* Restores the registers of the C++ code that called generated code; returns which. */

@@ -177,6 +177,8 @@ struct phase {
 	enum way way;
 };
 
+#define PHASE_BYTES offsetof(struct phase, way)
+
 static const struct phase phases[] = {
 	/* The prologue: checks, push %rbp, mov %rsp, %rbp, then the context and the function. */
 	{ { 0x90 }, { 0x8b, 0x59, 0xcc, 0x55, 0x48, 0x89, 0xe5, 0x56, 0x57 }, BY_RETURN_ADDRESS },
@@ -346,6 +348,35 @@ static void a_builtin_without_a_frame_has_its_return_address_on_top(void **state
 	process.stack[0] = IN_FUNCTION(BUILTIN_WITH_RULE);
 	put_interpreted(57, IN_ROOT);
 	assert_node(UNWIND_COMPLETE, IN_FUNCTION(1), INTERPRETED(57), IN_ROOT);
+}
+
+/* Without a rule, its code tells. */
+static void the_code_of_a_builtin_tells_how_much_of_a_frame_is_there(void **state)
+{
+	static const struct phase builtins[] = {
+		{ { 0x90 }, { 0x55, 0x48, 0x89, 0xe5 }, BY_RETURN_ADDRESS },
+		{ { 0, 0, 0, 0, 0, 0, 0, 0x55 }, { 0x48, 0x89, 0xe5 }, BY_PUSHED },
+		{ { 0x90 }, { 0x90, 0x55, 0x48, 0x89, 0xe5 }, BY_FRAME },
+		{ { 0x90 }, { 0x5d, 0xc3 }, BY_FRAME },
+		{ { 0 }, { 0xc3 }, BY_RETURN_ADDRESS },
+		{ { 0 }, { 0xc2, 0x10 }, BY_RETURN_ADDRESS },
+		{ { 0, 0, 0, 0, 0, 0, 0, 0x5d }, { 0x48, 0x83, 0xf9 }, BY_RETURN_ADDRESS },
+		{ { 0, 0, 0, 0, 0, 0, 0, 0x5d }, { 0x48, 0x83, 0xe9 }, BY_FRAME },
+	};
+	static const uint32_t callers[] = {
+		[BY_FRAME] = 12, [BY_PUSHED] = 11, [BY_RETURN_ADDRESS] = 10
+	};
+	uint64_t leaf = IN_FUNCTION(BUILTIN);
+	(void)state;
+
+	for (size_t i = 0; i < array_len(builtins); i++) {
+		begin();
+		fake_add_memory(leaf - sizeof(builtins[i].before), &builtins[i], PHASE_BYTES);
+		fake_state()->ip = leaf;
+		put_function(IN_FUNCTION(12));
+		put_top(builtins[i].way);
+		assert_node(UNWIND_COMPLETE, leaf, IN_FUNCTION(callers[builtins[i].way]));
+	}
 }
 
 static void code_beside_the_builtins_is_native(void **state)
@@ -552,6 +583,7 @@ int main(void)
 		cmocka_unit_test(the_entry_from_native_code_gives_it_back_its_registers),
 		cmocka_unit_test(other_builtins_stay_addresses),
 		cmocka_unit_test(a_builtin_without_a_frame_has_its_return_address_on_top),
+		cmocka_unit_test(the_code_of_a_builtin_tells_how_much_of_a_frame_is_there),
 		cmocka_unit_test(code_beside_the_builtins_is_native),
 		cmocka_unit_test(functions_with_compressed_pointers_are_marks),
 		cmocka_unit_test(other_frames_with_compressed_pointers_are_addresses),
