@@ -25,7 +25,7 @@ static void append_stacks(const struct store_span *span, struct strbuf *out)
 		strbuf_append_str(out, "whole");
 	else
 		strbuf_appendf(out, "%.1f %% folded (below %" PRIu64 " samples a minute)",
-			       100.0 * (double)span->folded /
+			       100.0 * (double)span->folded[PROFILE_CPU] /
 				       (double)(span->nr_samples[PROFILE_CPU] + 1),
 			       span->min_count);
 }

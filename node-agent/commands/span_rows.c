@@ -51,7 +51,7 @@ static void append_json_span(const struct store_span *span, struct strbuf *out)
 		       ",\"samples\":%" PRIu64 ",\"folded\":%" PRIu64 ",\"min_count\":%" PRIu64
 		       ",\"lost\":%" PRIu64 ",\"pinned\":%s}",
 		       time.first_s, time.end_s, span->bytes, span->nr_samples[PROFILE_CPU],
-		       span->folded, span->min_count, span->nr_lost,
+		       span->folded[PROFILE_CPU], span->min_count, span->nr_lost,
 		       span->is_pinned ? "true" : "false");
 }
 

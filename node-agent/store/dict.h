@@ -31,7 +31,7 @@ enum dict_table {
 	DICT_RESOURCES, /* pairs of strings: key, value */
 	DICT_PROCESSES, /* pid, start in ns since boot (low, high), path, name: strings */
 	/* resource, process, comm of the process and of the thread: strings; pid, cgroup id (low,
-	 * high), CPU + 1 or 0 */
+	 * high), CPU + 1 or 0, enum wait_reason */
 	DICT_LABELS,
 	DICT_NR_TABLES,
 };
@@ -63,6 +63,7 @@ enum {
 	LABELS_CGROUP_LOW,
 	LABELS_CGROUP_HIGH,
 	LABELS_CPU,
+	LABELS_REASON,
 	LABELS_WORDS
 };
 

@@ -16,16 +16,17 @@
 #include "base/minmax.h"
 #include "base/pb.h"
 #include "profile/profile.h"
+#include "profile/wait_reason.h"
 #include "store/varint.h"
 
 #include <string.h>
 
 #define ROW_MAX_WORDS 65536
 #define PART_MAX_BYTES ((size_t)256 << 20)
-#define MAX_COLUMNS 8
+#define MAX_COLUMNS 9
 #define MAX_STEPS 255
 
-enum code { PLAIN, STEP, REFERENCE, FRESH, KIND };
+enum code { PLAIN, STEP, REFERENCE, FRESH, KIND, REASON };
 
 /* In rows of different length, the last column is that of all further words. */
 static const struct {
@@ -38,7 +39,8 @@ static const struct {
 	[DICT_RESOURCES] = { 1, { REFERENCE } },
 	[DICT_PROCESSES] = { PROCESS_WORDS, { STEP, STEP, STEP, REFERENCE, REFERENCE } },
 	[DICT_LABELS] = { LABELS_WORDS,
-			  { REFERENCE, FRESH, REFERENCE, REFERENCE, STEP, PLAIN, PLAIN, PLAIN } },
+			  { REFERENCE, FRESH, REFERENCE, REFERENCE, STEP, PLAIN, PLAIN, PLAIN,
+			    REASON } },
 };
 
 /* Columns of nodes. */
@@ -308,6 +310,8 @@ static int decode_word(const struct column *column, struct context *context, uin
 		return 0;
 	case KIND:
 		return *word <= FRAME_JIT ? 0 : -EBADMSG;
+	case REASON:
+		return *word < REASON_NR ? 0 : -EBADMSG;
 	case STEP:
 		*word = *before += varint_unfold(*word);
 		return 0;
@@ -321,9 +325,20 @@ static int decode_word(const struct column *column, struct context *context, uin
 	return *word < column->nr_targets ? 0 : -EBADMSG;
 }
 
+/* Fills in the column that parts of a form do not have, and returns whether it is that one. */
+static bool lacks_column(struct word_table *table, enum dict_table id, enum dict_form form,
+			 size_t first, size_t column)
+{
+	if (form == DICT_FORM_PRESENT || id != DICT_LABELS || column != LABELS_REASON)
+		return false;
+	for (size_t row = first; row < table->nr_rows; row++)
+		table->words[row * LABELS_WORDS + LABELS_REASON] = REASON_NONE;
+	return true;
+}
+
 /* Reads the codes of all rows, column by column. The last column has all further words. */
-static int read_columns(struct word_table *table, enum dict_table id, size_t first,
-			struct pb_reader *from)
+static int read_columns(struct word_table *table, enum dict_table id, enum dict_form form,
+			size_t first, struct pb_reader *from)
 {
 	struct pb_reader reader = *from;
 	int r = 0;
@@ -331,6 +346,8 @@ static int read_columns(struct word_table *table, enum dict_table id, size_t fir
 	for (size_t c = 0; c < schema[id].nr_columns; c++) {
 		bool is_last = c + 1 == schema[id].nr_columns;
 
+		if (lacks_column(table, id, form, first, c))
+			continue;
 		for (size_t row = first; r == 0 && row < table->nr_rows; row++) {
 			size_t nr, start = word_table_find(table, row, &nr);
 			size_t end = is_last ? nr : c + 1;
@@ -389,22 +406,22 @@ static int add_lists(struct word_table *table, enum dict_table id, size_t nr,
 	return 0;
 }
 
-/* Each word takes a byte at least, which limits the memory. */
+/* Each word takes a byte at least, which limits the memory; one may be lacking. */
 static int add_rows(struct word_table *table, size_t nr, const struct pb_reader *reader)
 {
-	if (nr > (size_t)(reader->end - reader->at) / table->width)
+	if (nr > (size_t)(reader->end - reader->at) / (table->width - 1))
 		return -EBADMSG;
 	return word_table_extend(table, nr) ? 0 : -ENOMEM;
 }
 
-static int decode_rows(struct dict *dict, enum dict_table id, size_t nr,
+static int decode_rows(struct dict *dict, enum dict_table id, enum dict_form form, size_t nr,
 		       const struct dict_mark *since, struct pb_reader *reader)
 {
 	struct word_table *table = &dict->tables[id];
 	int r = table->width ? add_rows(table, nr, reader) : add_lists(table, id, nr, reader);
 
 	if (r == 0)
-		r = read_columns(table, id, since->nr[id], reader);
+		r = read_columns(table, id, form, since->nr[id], reader);
 	return r < 0 ? r : resolve_rows(dict, id, since);
 }
 
@@ -515,7 +532,7 @@ static int decode_nodes(struct dict *dict, size_t nr, const struct dict_mark *si
 	return r;
 }
 
-static int decode_tables(struct dict *dict, const struct dict_mark *since,
+static int decode_tables(struct dict *dict, enum dict_form form, const struct dict_mark *since,
 			 struct successors *successors, struct pb_reader *reader)
 {
 	int r = 0;
@@ -531,18 +548,18 @@ static int decode_tables(struct dict *dict, const struct dict_mark *since,
 		else if (i == DICT_NODES)
 			r = decode_nodes(dict, nr, since, successors, reader);
 		else
-			r = decode_rows(dict, i, nr, since, reader);
+			r = decode_rows(dict, i, form, nr, since, reader);
 	}
 	return r == 0 && reader->at != reader->end ? -EBADMSG : r;
 }
 
-int dict_decode(struct dict *dict, bool is_head, const void *data, size_t len)
+int dict_decode(struct dict *dict, enum dict_form form, bool is_head, const void *data, size_t len)
 {
 	_cleanup_(successors_done) struct successors fresh = { 0 };
 	struct pb_reader reader = pb_reader_of(data, len);
 	struct dict_mark since = dict_mark(dict);
 
-	int r = decode_tables(dict, &since, is_head ? &fresh : &dict->successors, &reader);
+	int r = decode_tables(dict, form, &since, is_head ? &fresh : &dict->successors, &reader);
 	if (r < 0)
 		dict_truncate(dict, &since);
 	return r;

@@ -11,6 +11,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The form of a part depends on the version of its file. */
+enum dict_form {
+	DICT_FORM_WITHOUT_REASONS, /* of label sets */
+	DICT_FORM_PRESENT,
+};
+
 /* Appends all rows since the mark. A head stands for itself: it is removed before the next part is
  * written, which continues from the last one that was no head. Failures are kept in `out`. */
 void dict_encode(struct dict *dict, const struct dict_mark *since, bool is_head,
@@ -18,6 +24,7 @@ void dict_encode(struct dict *dict, const struct dict_mark *since, bool is_head,
 
 /* Adds the rows of an encoded part. They can only be read from then on: dict_add() does not find
  * them. Adds nothing on failure. Errors: -EBADMSG damaged, -ENOSPC, -ENOMEM. */
-int dict_decode(struct dict *dict, bool is_head, const void *data, size_t len) must_check;
+int dict_decode(struct dict *dict, enum dict_form form, bool is_head, const void *data, size_t len)
+	must_check;
 
 #endif

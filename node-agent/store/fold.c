@@ -185,15 +185,17 @@ static int restore_nodes(struct fold *fold)
 	return r;
 }
 
-static int renumber(struct fold *fold, const struct fold_rows *block, uint64_t *folded)
+static int renumber(struct fold *fold, struct fold_rows *block, uint64_t *folded)
 {
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < block->rows->nr; i++) {
 		struct block_row *row = &block->rows->items[i];
 
-		if (row->node >= fold->first && fold->is_folded[row->node - fold->first])
+		if (row->node >= fold->first && fold->is_folded[row->node - fold->first]) {
 			*folded += weight_of(block, row);
+			block->folded += row->value;
+		}
 		r = dict_part_restore(fold->part, DICT_NODES, row->node, &row->node);
 		if (r == 0)
 			r = dict_part_restore(fold->part, DICT_LABELS, row->labels, &row->labels);
@@ -201,7 +203,7 @@ static int renumber(struct fold *fold, const struct fold_rows *block, uint64_t *
 	return r;
 }
 
-int fold_rare(struct dict *dict, const struct dict_mark *since, const struct fold_rows *blocks,
+int fold_rare(struct dict *dict, const struct dict_mark *since, struct fold_rows *blocks,
 	      size_t nr_blocks, uint64_t min_count, uint64_t *ret_folded)
 {
 	_cleanup_(fold_done) struct fold fold;

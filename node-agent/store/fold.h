@@ -22,6 +22,7 @@
 struct fold_rows {
 	struct block_rows *rows; /* borrowed */
 	bool counts_values; /* a row weighs its value, not 1 */
+	uint64_t folded; /* is increased by the values of rows whose stacks are not whole */
 };
 
 /* Numbers and folds (1: does not fold) the nodes that were added since the mark, and removes all
@@ -29,7 +30,7 @@ struct fold_rows {
  * block_sort() must follow. *ret_folded is the weight of the samples whose stacks are not whole any
  * more. After a failure, the rows and what was added to the dictionary since the mark are useless.
  * Errors: -ENOSPC, -ENOMEM. */
-int fold_rare(struct dict *dict, const struct dict_mark *since, const struct fold_rows *blocks,
+int fold_rare(struct dict *dict, const struct dict_mark *since, struct fold_rows *blocks,
 	      size_t nr_blocks, uint64_t min_count, uint64_t *ret_folded) must_check;
 
 #endif

@@ -4,6 +4,7 @@
 #include "store/ingest.h"
 
 #include "base/array.h"
+#include "store/stored_value.h"
 
 #include <stdlib.h>
 
@@ -198,6 +199,7 @@ static int put_labels(struct ingest *ingest, const struct profile_sample *sample
 		[LABELS_CGROUP_LOW] = (uint32_t)sample->cgroup_id,
 		[LABELS_CGROUP_HIGH] = (uint32_t)(sample->cgroup_id >> 32),
 		[LABELS_CPU] = with_cpu ? sample->cpu + 1 : 0,
+		[LABELS_REASON] = sample->reason,
 	};
 	int r;
 
@@ -212,7 +214,7 @@ static int put_labels(struct ingest *ingest, const struct profile_sample *sample
 static int put_sample(struct ingest *ingest, struct block_rows *rows,
 		      const struct profile_sample *sample, uint32_t second, bool with_cpu)
 {
-	struct block_row row = { .second = second, .value = sample->count };
+	struct block_row row = { .second = second, .value = stored_value(ingest->from, sample) };
 	int r;
 
 	if ((r = put_labels(ingest, sample, with_cpu, &row.labels)) < 0 ||
@@ -279,7 +281,7 @@ int ingest_profile(struct dict *dict, struct block_rows *rows, const struct prof
 	int first_error = ingest_init(&ingest, dict, profile);
 
 	if (first_error < 0) {
-		*lost += profile_total(profile);
+		*lost += stored_nr_samples(profile);
 		return first_error;
 	}
 	find_known(&ingest);
@@ -287,7 +289,7 @@ int ingest_profile(struct dict *dict, struct block_rows *rows, const struct prof
 		int r = put_sample(&ingest, rows, &profile->samples[i], second, with_cpu);
 
 		if (r < 0) {
-			*lost += profile->samples[i].count;
+			*lost += stored_weight(profile, &profile->samples[i]);
 			first_error = first_error ? first_error : r;
 		}
 	}

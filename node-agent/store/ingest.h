@@ -38,7 +38,8 @@ int ingest_program(struct ingest *ingest, const struct profile_sample *sample, u
 	must_check;
 
 /* Adds all samples of a sealed profile as rows of that second. `with_cpu`: samples of different
- * CPUs have different labels. The samples that there is no room for are counted in *lost. Errors:
+ * CPUs have different labels. The samples that there is no room for are counted in *lost, as by
+ * stored_weight(). Errors:
  * -ENOSPC, -ENOMEM, the first one of any sample. */
 int ingest_profile(struct dict *dict, struct block_rows *rows, const struct profile *profile,
 		   uint32_t second, bool with_cpu, uint64_t *lost) must_check;

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/printable.h"
 #include "base/text.h"
+#include "profile/wait_reason.h"
 #include "store/dict.h"
 #include "store/dict_cache.h"
 #include "store/store_file.h"
@@ -52,8 +53,12 @@ static int add_dict(struct label_names *names, const struct dict *dict)
 		for (size_t j = 0; r == 0 && j + 1 < row.nr; j += 2)
 			r = add_attribute(names, dict_string(dict, row.words[j]));
 	}
-	for (uint32_t i = 0; !names->has_cpu && i < dict->tables[DICT_LABELS].nr_rows; i++)
-		names->has_cpu = dict_get(dict, DICT_LABELS, i).words[LABELS_CPU] > 0;
+	for (uint32_t i = 0; i < dict->tables[DICT_LABELS].nr_rows; i++) {
+		const uint32_t *words = dict_get(dict, DICT_LABELS, i).words;
+
+		names->has_cpu = names->has_cpu || words[LABELS_CPU] > 0;
+		names->has_reason = names->has_reason || words[LABELS_REASON] != REASON_NONE;
+	}
 	return r;
 }
 
@@ -94,6 +99,8 @@ bool label_names_have(const struct label_names *names, const struct label_key *k
 {
 	if (key->source == LABEL_CPU)
 		return names->has_cpu;
+	if (key->source == LABEL_REASON)
+		return names->has_reason;
 	if (key->source != LABEL_ATTRIBUTE || strcmp(key->word, HOST_WORD) == 0)
 		return true;
 	for (size_t i = 0; i < LABEL_ATTRIBUTES_MAX && key->attributes[i]; i++)

@@ -14,7 +14,7 @@
 struct label_names {
 	char **attributes; /* owned, as the texts are; keys */
 	size_t nr, cap;
-	bool has_cpu; /* some sample has the label "cpu" */
+	bool has_cpu, has_reason; /* some sample has the label "cpu", or "reason" */
 };
 
 void label_names_done(struct label_names *names);

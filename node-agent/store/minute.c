@@ -7,6 +7,7 @@
 #include "base/zstd.h"
 #include "store/dict_code.h"
 #include "store/fold.h"
+#include "store/stored_value.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,16 +41,22 @@ size_t minute_dict_bytes(const struct minute *minute)
 
 static struct minute_series *find_series(struct minute *minute, const struct profile *profile)
 {
+	uint64_t period = stored_period(profile);
+
 	for (size_t i = 0; i < minute->nr_series; i++) {
 		struct minute_series *series = &minute->series[i];
 
-		if (series->type == profile->type && series->period == profile->period)
+		if (series->type == profile->type && series->period == period)
 			return series;
 	}
 	if (minute->nr_series == MINUTE_MAX_SERIES)
 		return NULL;
 	struct minute_series *series = &minute->series[minute->nr_series++];
-	*series = (struct minute_series){ profile->type, profile->period, { .max = MAX_ROWS }, 0 };
+	*series = (struct minute_series){
+		.type = profile->type,
+		.period = period,
+		.rows = { .max = MAX_ROWS },
+	};
 	return series;
 }
 
@@ -61,14 +68,17 @@ uint64_t minute_add(struct minute *minute, const struct profile *profile, uint64
 
 	/* The clock may go back while the disk refuses the minute. */
 	if (!series || (minute->end_s > 0 && second < minute->first_s))
-		return profile_total(profile);
+		return stored_nr_samples(profile);
 	if (minute->end_s == 0)
 		minute->first_s = second;
 	int r = ingest_profile(&minute->dict, &series->rows, profile,
 			       (uint32_t)(second - minute->first_s), with_cpu, &lost);
 	if (second >= minute->end_s)
 		minute->end_s = second + 1;
-	return r < 0 ? lost : 0;
+	if (r == 0)
+		lost = 0;
+	series->nr_samples += stored_nr_samples(profile) - lost;
+	return lost;
 }
 
 /* The buffers of one write. */
@@ -219,8 +229,11 @@ static int fold(struct minute *minute, uint64_t min_count, uint64_t *ret_folded)
 			.rows = &minute->series[i].rows,
 			.counts_values = minute->series[i].type == PROFILE_CPU,
 		};
-	return fold_rare(&minute->dict, &minute->written, blocks, minute->nr_series, min_count,
-			 ret_folded);
+	int r = fold_rare(&minute->dict, &minute->written, blocks, minute->nr_series, min_count,
+			  ret_folded);
+	for (size_t i = 0; i < minute->nr_series; i++)
+		minute->series[i].folded = blocks[i].folded;
+	return r;
 }
 
 /* The heads in the file do not fit the rows any more. */
@@ -245,7 +258,7 @@ int minute_fold(struct minute *minute, uint64_t min_count, uint64_t *ret_folded)
 }
 
 int minute_write(struct minute *minute, struct store_file *file, uint64_t min_count,
-		 uint64_t folded, uint64_t *nr_bytes)
+		 uint64_t *nr_bytes)
 {
 	_cleanup_(buffers_done) struct buffers buffers = make_buffers(false);
 	int r = store_file_remove_heads(file);
@@ -258,7 +271,7 @@ int minute_write(struct minute *minute, struct store_file *file, uint64_t min_co
 
 		block.nr_rows = series->rows.nr;
 		block.min_count = min_count;
-		block.folded = folded;
+		block.folded = series->folded;
 		r = write_rows(file, series->rows.items, &block, &buffers);
 	}
 	if (r == 0)
@@ -269,8 +282,12 @@ int minute_write(struct minute *minute, struct store_file *file, uint64_t min_co
 
 static void empty_samples(struct minute *minute)
 {
-	for (size_t i = 0; i < minute->nr_series; i++)
-		minute->series[i].rows.nr = minute->series[i].nr_in_heads = 0;
+	for (size_t i = 0; i < minute->nr_series; i++) {
+		struct minute_series *series = &minute->series[i];
+
+		series->rows.nr = series->nr_in_heads = 0;
+		series->nr_samples = series->folded = 0;
+	}
 	minute->end_s = 0;
 }
 
@@ -288,13 +305,13 @@ void minute_drop(struct minute *minute)
 	empty_samples(minute);
 }
 
-uint64_t minute_total(const struct minute *minute)
+uint64_t minute_nr_samples(const struct minute *minute)
 {
-	uint64_t total = 0;
+	uint64_t nr = 0;
 
 	for (size_t i = 0; i < minute->nr_series; i++)
-		total += total_of(minute->series[i].rows.items, minute->series[i].rows.nr);
-	return total;
+		nr += minute->series[i].nr_samples;
+	return nr;
 }
 
 int minute_restart(struct minute *minute)

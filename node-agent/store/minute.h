@@ -26,9 +26,11 @@
 /* The rows of a block of one type and period. */
 struct minute_series {
 	enum profile_type type;
-	uint64_t period;
+	uint64_t period; /* of stored values */
 	struct block_rows rows;
 	size_t nr_in_heads;
+	uint64_t nr_samples; /* as by stored_nr_samples() */
+	uint64_t folded; /* value of the rows whose stacks are not whole */
 };
 
 struct minute {
@@ -54,7 +56,7 @@ static inline bool minute_is_empty(const struct minute *minute)
 size_t minute_dict_bytes(const struct minute *minute);
 
 /* Adds the samples of a sealed profile, not its timeline. `with_cpu`: samples of different CPUs
- * have different labels. Returns the sum of the samples' counts for which there was no room. */
+ * have different labels. Returns how many samples there was no room for (stored_nr_samples()). */
 uint64_t minute_add(struct minute *minute, const struct profile *profile, uint64_t second,
 		    bool with_cpu);
 
@@ -64,15 +66,15 @@ int minute_write_head(struct minute *minute, struct store_file *file, uint64_t *
 	must_check;
 void minute_settle_head(struct minute *minute);
 
-/* Folds stacks with fewer samples than `min_count`, and sorts the rows. *ret_folded is the value of
- * the samples whose stacks are not whole any more. Errors: -ENOSPC, -ENOMEM; then the samples are
+/* Folds stacks with fewer samples than `min_count`, and sorts the rows. *ret_folded is how many
+ * samples have stacks that are not whole any more. Errors: -ENOSPC, -ENOMEM; then the samples are
  * useless, and minute_drop() must follow. */
 int minute_fold(struct minute *minute, uint64_t min_count, uint64_t *ret_folded) must_check;
 
 /* Writes everything, within a transaction, in the place of the heads; *nr_bytes is increased. Once
  * it is committed, minute_settle() must follow. Errors: those of store_file.h. */
 int minute_write(struct minute *minute, struct store_file *file, uint64_t min_count,
-		 uint64_t folded, uint64_t *nr_bytes) must_check;
+		 uint64_t *nr_bytes) must_check;
 
 /* Empties the minute, whose content is in the file. */
 void minute_settle(struct minute *minute);
@@ -80,8 +82,8 @@ void minute_settle(struct minute *minute);
 /* Drops the samples; the timeline stays. */
 void minute_drop(struct minute *minute);
 
-/* Returns the sum of all samples' counts. */
-uint64_t minute_total(const struct minute *minute);
+/* Returns the number of samples (stored_nr_samples()). */
+uint64_t minute_nr_samples(const struct minute *minute);
 
 /* Starts dictionaries anew, for the next file. The minute must be empty. Errors: -ENOMEM; then the
  * old ones go on. */

@@ -276,7 +276,7 @@ static int copy_to(const char *path, const char *source, const struct pin_list *
 	int r = store_file_open(source, &from);
 
 	if (r == 0)
-		r = store_file_create(path, store_file_host(from), &to);
+		r = store_file_create_like(path, from, &to);
 	if (r == 0)
 		r = pin_table_import(to, source, list->items, list->nr);
 	return r;

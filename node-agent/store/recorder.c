@@ -10,6 +10,7 @@
 #include "store/retention.h"
 #include "store/store_dir.h"
 #include "store/store_file.h"
+#include "store/stored_value.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,13 +140,13 @@ static void write_head(struct recorder *recorder)
 
 static void drop_samples(struct recorder *recorder)
 {
-	note_loss(recorder, recorder->minute.first_s, minute_total(&recorder->minute));
+	note_loss(recorder, recorder->minute.first_s, minute_nr_samples(&recorder->minute));
 	minute_drop(&recorder->minute);
 }
 
 static void settle_block(struct recorder *recorder, uint64_t nr_bytes)
 {
-	recorder->stats.nr_samples_written += minute_total(&recorder->minute);
+	recorder->stats.nr_samples_written += minute_nr_samples(&recorder->minute);
 	recorder->stats.nr_bytes_written += nr_bytes;
 	recorder->gap = (struct store_gap){ 0 };
 	budget_spend(&recorder->budget, recorder->start_s, nr_bytes);
@@ -164,7 +165,7 @@ static void write_block(struct recorder *recorder)
 		drop_samples(recorder);
 	int r = begin(recorder);
 	if (r == 0)
-		r = minute_write(&recorder->minute, recorder->file, min_count, folded, &nr_bytes);
+		r = minute_write(&recorder->minute, recorder->file, min_count, &nr_bytes);
 	if (r == 0)
 		r = event_log_write(&recorder->events, recorder->file);
 	if (r == 0 && recorder->gap.end_s > 0)
@@ -209,6 +210,8 @@ static void begin_minute(struct recorder *recorder, uint64_t second)
 	recorder->start_s = second;
 }
 
+/* The timeline has CPU time only. Most threads wait all the time, so the waits of each program in
+ * each second would be more numbers than all others together. */
 static void add_to_timeline(struct recorder *recorder, const struct profile *profile,
 			    uint64_t second)
 {
@@ -229,15 +232,17 @@ void recorder_add(struct recorder *recorder, const struct profile *profile)
 
 	if (profile->nr_samples == 0)
 		return;
-	seconds_complete(&recorder->seconds, second, &recorder->minute.timeline.dict);
+	if (profile->type == PROFILE_CPU)
+		seconds_complete(&recorder->seconds, second, &recorder->minute.timeline.dict);
 	if (is_of_another_minute(recorder, second))
 		turn(recorder, second);
 	if (minute_dict_bytes(&recorder->minute) > 2 * MAX_DICT_BYTES) {
-		note_loss(recorder, second, profile_total(profile));
+		note_loss(recorder, second, stored_nr_samples(profile));
 		return;
 	}
 	begin_minute(recorder, second);
-	add_to_timeline(recorder, profile, second);
+	if (profile->type == PROFILE_CPU)
+		add_to_timeline(recorder, profile, second);
 	lost = minute_add(&recorder->minute, profile, second, recorder->opts.with_cpu);
 	note_loss(recorder, second, lost);
 }

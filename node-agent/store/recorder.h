@@ -33,6 +33,7 @@ struct recorder_opts {
 	void *on_second_data;
 };
 
+/* Samples are counted as by stored_nr_samples(). */
 struct recorder_stats {
 	uint64_t nr_samples_written; /* in blocks, not in heads only */
 	uint64_t nr_samples_dropped;

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/regex_size.h"
+#include "profile/wait_reason.h"
 
 #include <inttypes.h>
 #include <regex.h>
@@ -85,8 +86,8 @@ const char *label_value(const struct dict *dict, uint32_t labels, const struct l
 		return as_text(label_cgroup(dict, labels), number);
 	case LABEL_CPU:
 		return words[LABELS_CPU] ? as_text(words[LABELS_CPU] - 1, number) : "";
-	case LABEL_REASON: /* records have CPU time only */
-		return "";
+	case LABEL_REASON:
+		return wait_reason_word(words[LABELS_REASON]);
 	}
 	return "";
 }
@@ -122,7 +123,8 @@ static bool matches(const struct dict *dict, uint32_t labels, const struct match
 
 bool label_is_of_program(const struct label_key *key)
 {
-	return key->source != LABEL_THREAD && key->source != LABEL_PID && key->source != LABEL_CPU;
+	return key->source != LABEL_THREAD && key->source != LABEL_PID &&
+	       key->source != LABEL_CPU && key->source != LABEL_REASON;
 }
 
 bool selector_is_of_programs(const struct selector *selector)

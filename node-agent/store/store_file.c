@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #define APPLICATION_ID 0x666c616d /* "flam" */
-#define VERSION SQL_VERSION_WITH_PARTS
+#define VERSION SQL_VERSION_WITH_REASONS
 #define OLDEST_VERSION 2
 #define VERSION_WITH_TIMELINE 3
 #define BUSY_MS 2000
@@ -23,7 +23,7 @@ static const char schema[] =
 	"PRAGMA synchronous = FULL;"
 	"BEGIN;"
 	"PRAGMA application_id = 1718378861;" /* APPLICATION_ID */
-	"PRAGMA user_version = 5;" /* VERSION */
+	"PRAGMA user_version = 6;" /* VERSION */
 	"CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;"
 	"CREATE TABLE dict(id INTEGER PRIMARY KEY, head INTEGER, data BLOB);"
 	"CREATE TABLE block(id INTEGER PRIMARY KEY, first INTEGER, end INTEGER, type INTEGER,"
@@ -68,7 +68,8 @@ static int write_meta(struct store_file *file, const char *host)
 	return sql_execute(file, "INSERT INTO meta VALUES('host', ?)", &value, 1);
 }
 
-int store_file_create(const char *path, const char *host, struct store_file **ret_file)
+static int create(const char *path, const char *host, uint64_t version,
+		  struct store_file **ret_file)
 {
 	struct store_file *file;
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -82,9 +83,11 @@ int store_file_create(const char *path, const char *host, struct store_file **re
 		return r;
 	}
 	file->is_writer = true;
-	file->version = VERSION;
+	file->version = version;
 	snprintf(file->host, sizeof(file->host), "%s", host);
 	r = sql_run(file, schema);
+	if (r == 0 && version == SQL_VERSION_WITH_PARTS)
+		r = sql_run(file, "PRAGMA user_version = 5");
 	if (r == 0)
 		r = write_meta(file, host);
 	if (r < 0) {
@@ -95,6 +98,21 @@ int store_file_create(const char *path, const char *host, struct store_file **re
 	}
 	*ret_file = file;
 	return 0;
+}
+
+int store_file_create(const char *path, const char *host, struct store_file **ret_file)
+{
+	return create(path, host, VERSION, ret_file);
+}
+
+/* Rows of an older file are copied as they are, so the copy is of a version that had such rows. The
+ * tables of version 5 are those of the present one. */
+int store_file_create_like(const char *path, const struct store_file *other,
+			   struct store_file **ret_file)
+{
+	uint64_t version = store_file_has_reasons(other) ? VERSION : SQL_VERSION_WITH_PARTS;
+
+	return create(path, other->host, version, ret_file);
 }
 
 static int check_version(struct store_file *file)
@@ -511,6 +529,11 @@ int store_file_read_timeline(struct store_file *file, uint64_t first_s, uint64_t
 		r = visit(&row, data, (size_t)sqlite3_column_bytes(query, 3), context);
 	}
 	return r;
+}
+
+bool store_file_has_reasons(const struct store_file *file)
+{
+	return file->version >= SQL_VERSION_WITH_REASONS;
 }
 
 bool store_file_has_timeline(const struct store_file *file)

@@ -27,7 +27,7 @@ struct store_block {
 	uint64_t first_s; /* its first second, Unix time */
 	uint64_t end_s; /* behind its last second */
 	enum profile_type type;
-	uint64_t period; /* as in struct profile */
+	uint64_t period; /* what a value stands for (store/stored_value.h) */
 	uint64_t nr_rows;
 	uint64_t total; /* sum of all values */
 	uint64_t min_count; /* stacks with fewer samples were folded; 1: none */
@@ -71,6 +71,10 @@ struct store_gap {
 
 /* Creates a file, mode 0600, which must not exist. */
 int store_file_create(const char *path, const char *host, struct store_file **ret_file) must_check;
+
+/* The same, for copies of rows of another file. */
+int store_file_create_like(const char *path, const struct store_file *other,
+			   struct store_file **ret_file) must_check;
 
 /* Opens a file for reading, also while another process writes it. Nothing is made beside it, so
  * copies stay as they are. */
@@ -146,6 +150,10 @@ int store_file_read_gaps(struct store_file *file, store_gap_visit visit, void *c
 
 /* Returns whether the file has a timeline. Files of version 2 have none. */
 bool store_file_has_timeline(const struct store_file *file);
+
+/* Returns whether label sets have the reasons of waits. Those of files before version 6 have none,
+ * and a copy of their parts must be of their version. */
+bool store_file_has_reasons(const struct store_file *file);
 
 /* Returns the name of the host that wrote the file; borrowed from it. */
 const char *store_file_host(const struct store_file *file);

@@ -14,6 +14,7 @@
 #include "store/dict_cache.h"
 #include "store/store_file.h"
 #include "store/stored_dict.h"
+#include "store/stored_value.h"
 #include "store/sums.h"
 
 #include <pthread.h>
@@ -84,7 +85,8 @@ static void merge_done(struct merge *merge)
 	strbuf_done(&merge->plain);
 }
 
-/* Finds the label set for the samples of another one, of which only the program is kept. */
+/* Finds the label set for the samples of another one, of which only the program and the reason are
+ * kept. */
 static int reduce(struct merge *merge, uint32_t labels, uint32_t *ret_labels)
 {
 	uint32_t words[LABELS_WORDS], process[PROCESS_WORDS];
@@ -96,6 +98,7 @@ static int reduce(struct merge *merge, uint32_t labels, uint32_t *ret_labels)
 	program[PROCESS_PATH] = process[PROCESS_PATH];
 	program[PROCESS_NAME] = process[PROCESS_NAME];
 	reduced[LABELS_PROCESS_COMM] = words[LABELS_PROCESS_COMM];
+	reduced[LABELS_REASON] = words[LABELS_REASON];
 	int r = dict_add(merge->dict, DICT_PROCESSES, program, PROCESS_WORDS,
 			 &reduced[LABELS_PROCESS]);
 	return r < 0 ? r : dict_add(merge->dict, DICT_LABELS, reduced, LABELS_WORDS, ret_labels);
@@ -141,17 +144,19 @@ static bool wants(uint32_t labels, void *data)
 static int visit_row(const struct block_row *row, void *data)
 {
 	struct merge *merge = data;
+	enum profile_type type = merge->query->type;
 	uint64_t second = merge->block->first_s + row->second;
 
 	if (merge->labels_error < 0)
 		return merge->labels_error;
 	if (second < merge->query->range.first_s || second >= merge->query->range.end_s)
 		return 0;
-	if (merge->block->period != merge->period) {
+	if (stored_period_restore(type, merge->block->period) != merge->period) {
 		merge->answer->nr_left_out += row->value;
 		return 0;
 	}
-	return sums_add(&merge->sums, merge->labels[row->labels], row->node, row->value);
+	return sums_add(&merge->sums, merge->labels[row->labels], row->node,
+			stored_value_restore(type, merge->block->period, row->value));
 }
 
 static int read_block(const struct store_block *block, const void *data, size_t len, void *context)
@@ -166,13 +171,13 @@ static int read_block(const struct store_block *block, const void *data, size_t 
 	if (r < 0)
 		return r;
 	if (merge->period == 0)
-		merge->period = block->period;
+		merge->period = stored_period_restore(block->type, block->period);
 	merge->block = block;
 	r = block_decode(strbuf_str(&merge->plain), merge->plain.len, (uint32_t)merge->nr_labels,
 			 (uint32_t)merge->nr_nodes, &visitor);
 	if (r < 0)
 		return r;
-	merge->answer->folded += block->folded;
+	merge->answer->folded += stored_value_restore(block->type, block->period, block->folded);
 	merge->first_s = min_u64(merge->first_s, max_u64(block->first_s, range->first_s));
 	merge->end_s = max_u64(merge->end_s, min_u64(block->end_s, range->end_s));
 	return 0;

@@ -9,6 +9,7 @@
 #include "store/pin_dir.h"
 #include "store/store_dir.h"
 #include "store/store_file.h"
+#include "store/stored_value.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +59,13 @@ void store_reader_done(struct store_reader *reader)
 	*reader = (struct store_reader){ 0 };
 }
 
+/* Adds a number of a block to that of its type. */
+static void add_value(uint64_t *sums, const struct store_block *block, uint64_t value)
+{
+	if (block->type < PROFILE_NR_TYPES)
+		sums[block->type] += stored_value_restore(block->type, block->period, value);
+}
+
 static int see_block(const struct store_block *block, const void *data, size_t len, void *context)
 {
 	struct store_span *span = context;
@@ -67,9 +75,8 @@ static int see_block(const struct store_block *block, const void *data, size_t l
 	if (span->end_s == 0 || block->first_s < span->first_s)
 		span->first_s = block->first_s;
 	span->end_s = max_u64(span->end_s, block->end_s);
-	if (block->type < PROFILE_NR_TYPES)
-		span->nr_samples[block->type] += block->total;
-	span->folded += block->folded;
+	add_value(span->nr_samples, block, block->total);
+	add_value(span->folded, block, block->folded);
 	span->min_count = max_u64(span->min_count, block->min_count);
 	return 0;
 }

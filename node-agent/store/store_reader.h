@@ -39,7 +39,7 @@ struct store_span {
 	uint64_t first_s, end_s;
 	uint64_t timeline_first_s, timeline_end_s; /* the same, of its timeline */
 	uint64_t nr_samples[PROFILE_NR_TYPES]; /* sums of values */
-	uint64_t folded; /* value of the samples whose stacks are not whole */
+	uint64_t folded[PROFILE_NR_TYPES]; /* values of the samples whose stacks are not whole */
 	uint64_t min_count; /* stacks with fewer samples in a minute were folded; 1: none */
 	uint64_t nr_lost; /* samples that could not be written */
 	bool lacks_log; /* as of store_file_lacks_log() */
@@ -75,8 +75,8 @@ struct store_query {
 	struct time_range range;
 	const struct selector *selector; /* borrowed */
 	enum profile_type type;
-	/* Whether samples keep all their labels; else only their process. A merge without them is
-	 * faster and smaller. */
+	/* Whether samples keep all their labels; else only program and reason. A merge without
+	 * them is faster and smaller. */
 	bool with_labels;
 	size_t max_bytes; /* of the profile */
 };

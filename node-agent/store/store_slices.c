@@ -8,6 +8,7 @@
 #include "store/block.h"
 #include "store/store_file.h"
 #include "store/stored_dict.h"
+#include "store/stored_value.h"
 #include "store/sums.h"
 
 #include <stdlib.h>
@@ -122,7 +123,7 @@ static void set_time(const struct slicer *slicer, uint64_t second, struct builde
 
 	first_s = max_u64(first_s, max_u64(block->first_s, range->first_s));
 	builder_set_time(builder, first_s * NSEC_PER_SEC, (end_s - first_s) * NSEC_PER_SEC,
-			 block->period);
+			 stored_period_restore(block->type, block->period));
 }
 
 static int visit_slice(struct slicer *slicer, const struct block_row *rows, size_t nr)
@@ -180,7 +181,9 @@ static int keep_row(const struct block_row *row, void *data)
 	int r = array_grow(slicer->rows, slicer->cap_rows, slicer->nr_rows + 1, MAX_ROWS);
 	if (r < 0)
 		return r == -ENOSPC ? -EBADMSG : r;
-	slicer->rows[slicer->nr_rows++] = *row;
+	slicer->rows[slicer->nr_rows] = *row;
+	slicer->rows[slicer->nr_rows++].value = stored_value_restore(
+		slicer->block->type, slicer->block->period, row->value);
 	return 0;
 }
 

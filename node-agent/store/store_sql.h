@@ -17,6 +17,7 @@
 
 #define SQL_VERSION_WITH_EVENTS 4 /* and pins */
 #define SQL_VERSION_WITH_PARTS 5 /* blocks name the part of the dictionary that they need */
+#define SQL_VERSION_WITH_REASONS 6 /* label sets have the reasons of waits */
 
 struct store_file {
 	sqlite3 *db; /* owned */

@@ -12,9 +12,9 @@
  *	TIMELINE_SLOTS, 1 s			a heat map of 50 ms by second
  *	TIMELINE_SAMPLES, by "host", 60 s	which of several hosts was busy
  *
- * Labels of threads, processes (pid) and CPUs, and files of version 2, are answered from the
- * samples, everything else from the timeline, which is much smaller. Samples have the label "cpu"
- * only if they were recorded with it. */
+ * Labels of threads, processes (pid), CPUs and reasons, samples of other types than CPU time, and
+ * files of version 2, are answered from the samples, everything else from the timeline, which is
+ * much smaller. Samples have the label "cpu" only if they were recorded with it. */
 #ifndef STORE_STORE_TIMELINE_H
 #define STORE_STORE_TIMELINE_H
 

@@ -7,6 +7,7 @@
 #include "base/queue.h"
 #include "base/thread.h"
 #include "store/selector.h"
+#include "store/stored_value.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -136,7 +137,7 @@ int store_writer_start(const struct store_writer_opts *opts, struct strbuf *rete
 
 void store_writer_push(struct store_writer *writer, struct profile *profile)
 {
-	uint64_t nr = profile_total(profile);
+	uint64_t nr = stored_nr_samples(profile);
 
 	__atomic_add_fetch(&writer->nr_pushed, nr, __ATOMIC_RELAXED);
 	if (queue_push(&writer->profiles, profile_ref(profile)) == 0)

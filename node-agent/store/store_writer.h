@@ -22,7 +22,7 @@ struct store_writer_opts {
 };
 
 struct store_writer_stats {
-	uint64_t nr_samples_pushed;
+	uint64_t nr_samples_pushed; /* as by stored_nr_samples() */
 	uint64_t nr_samples_refused; /* the thread could not keep up */
 	uint64_t cpu_ns; /* of the thread */
 	struct recorder_stats recorder;

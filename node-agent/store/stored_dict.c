@@ -20,6 +20,7 @@ int stored_unpack(const void *data, size_t len, struct strbuf *plain)
 
 struct reading {
 	struct dict *dict; /* borrowed */
+	enum dict_form form;
 	struct stored_dict_end *end; /* borrowed */
 	struct strbuf plain; /* owned */
 };
@@ -31,8 +32,8 @@ static int read_part(const struct store_dict_part *part, const void *data, size_
 
 	int r = stored_unpack(data, len, &reading->plain);
 	if (r == 0)
-		r = dict_decode(reading->dict, part->is_head, strbuf_str(&reading->plain),
-				reading->plain.len);
+		r = dict_decode(reading->dict, reading->form, part->is_head,
+				strbuf_str(&reading->plain), reading->plain.len);
 	if (r < 0)
 		return r;
 	if (!part->is_head)
@@ -44,7 +45,13 @@ int stored_dict_continue(struct store_file *file, enum store_dict which, uint64_
 			 struct dict *dict, struct stored_dict_end *end)
 {
 	const struct store_dict_range range = { end->number, last };
-	struct reading reading = { dict, end, strbuf_with_max(STORE_FILE_BLOB_MAX) };
+	struct reading reading = {
+		.dict = dict,
+		.form = store_file_has_reasons(file) ? DICT_FORM_PRESENT
+						     : DICT_FORM_WITHOUT_REASONS,
+		.end = end,
+		.plain = strbuf_with_max(STORE_FILE_BLOB_MAX),
+	};
 	int r = store_file_read_dict(file, which, &range, read_part, &reading);
 
 	strbuf_done(&reading.plain);

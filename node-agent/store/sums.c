@@ -290,6 +290,7 @@ static int put_labels(struct translator *t, uint32_t labels, struct profile_samp
 
 	sample->cgroup_id = (uint64_t)words[LABELS_CGROUP_HIGH] << 32 | words[LABELS_CGROUP_LOW];
 	sample->pid = words[LABELS_PID];
+	sample->reason = words[LABELS_REASON];
 	sample->cpu = words[LABELS_CPU] ? words[LABELS_CPU] - 1 : PROFILE_CPU_UNKNOWN;
 	if ((r = put_resource(t, words[LABELS_RESOURCE], &sample->resource)) < 0 ||
 	    (r = put_process(t, words[LABELS_PROCESS], &sample->process)) < 0 ||

@@ -7,6 +7,7 @@
 #include "store/block.h"
 #include "store/store_file.h"
 #include "store/stored_dict.h"
+#include "store/stored_value.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -262,7 +263,9 @@ static int visit_sample(const struct block_row *row, void *data)
 	if (!is_in_range(source, second))
 		return 0;
 	source->is_known[second - source->range.first_s] = true;
-	return add_by_label(source, row->labels, second, row->value);
+	return add_by_label(
+		source, row->labels, second,
+		stored_value_restore(source->query->type, source->block_period, row->value));
 }
 
 static int read_block(const struct store_block *block, const void *data, size_t len, void *context)
@@ -275,7 +278,8 @@ static int read_block(const struct store_block *block, const void *data, size_t 
 	int r = stored_unpack(data, len, &source->plain);
 	if (r < 0)
 		return r;
-	note_period(source, block->period);
+	note_period(source, stored_period_restore(block->type, block->period));
+	source->block_period = block->period;
 	source->base_s = block->first_s;
 	return block_decode(strbuf_str(&source->plain), source->plain.len,
 			    (uint32_t)source->dict.tables[DICT_LABELS].nr_rows,
@@ -304,7 +308,8 @@ static bool needs_samples(const struct timeline_source *source, const struct sto
 
 	if (query->what != TIMELINE_SAMPLES)
 		return false;
-	return !store_file_has_timeline(file) || !selector_is_of_programs(query->selector) ||
+	return query->type != PROFILE_CPU || !store_file_has_timeline(file) ||
+	       !selector_is_of_programs(query->selector) ||
 	       (query->by && !label_is_of_program(&source->by));
 }
 

@@ -38,6 +38,7 @@ struct timeline_source {
 	uint32_t *label_lines; /* owned; by label set: its line + 2, or NOT_SELECTED */
 	struct strbuf plain; /* owned */
 	uint64_t base_s; /* of the current rows */
+	uint64_t block_period; /* of the current block */
 };
 
 /* Prepares to read a range in the steps of `timeline`. timeline_source_done() is needed after a

@@ -19,18 +19,25 @@ static void repeat(struct dict *dict)
 		return;
 	struct dict_mark none = dict_mark(&copy);
 	dict_encode(dict, &none, false, &bytes);
-	if (strbuf_error(&bytes) < 0 || dict_decode(&copy, false, bytes.data, bytes.len) < 0)
+	if (strbuf_error(&bytes) < 0 ||
+	    dict_decode(&copy, DICT_FORM_PRESENT, false, bytes.data, bytes.len) < 0)
 		abort();
 	struct dict_mark one = dict_mark(dict), other = dict_mark(&copy);
 	if (memcmp(&one, &other, sizeof(one)) != 0)
 		abort();
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void try_form(enum dict_form form, const uint8_t *data, size_t size)
 {
 	_cleanup_(dict_done) struct dict dict;
 
-	if (dict_init(&dict) == 0 && dict_decode(&dict, false, data, size) == 0)
+	if (dict_init(&dict) == 0 && dict_decode(&dict, form, false, data, size) == 0)
 		repeat(&dict);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	try_form(DICT_FORM_WITHOUT_REASONS, data, size);
+	try_form(DICT_FORM_PRESENT, data, size);
 	return 0;
 }

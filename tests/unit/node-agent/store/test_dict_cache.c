@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "older_file.h"
 #include "record_fixture.h"
 #include "store/dict_cache.h"
 #include "unit.h"
@@ -268,7 +269,6 @@ static void test_blocks_that_name_no_part_need_all(void **state)
 	static const char *const changes[] = {
 		"UPDATE block SET part = NULL WHERE id < 3",
 		"UPDATE block SET part = NULL",
-		"ALTER TABLE block DROP COLUMN part; PRAGMA user_version = 4",
 	};
 	struct record record;
 
@@ -279,6 +279,21 @@ static void test_blocks_that_name_no_part_need_all(void **state)
 		assert_int_equal(record_total(&record, FIRST, FIRST + 1), A_SECOND);
 		assert_int_equal(record_total(&record, 0, UINT64_MAX), 200 * A_SECOND);
 	}
+	record_remove(&record);
+}
+
+static void test_an_older_file_names_no_part(void **state)
+{
+	_cleanup_(store_reader_done) struct store_reader reader = { 0 };
+	struct record record;
+
+	(void)state;
+	recorder_close(begin_record(&record, 200));
+	open_reader(&record, &reader);
+	older_file_make(reader.spans[0].path,
+			"ALTER TABLE block DROP COLUMN part; PRAGMA user_version = 4");
+	assert_int_equal(record_total(&record, FIRST, FIRST + 1), A_SECOND);
+	assert_int_equal(record_total(&record, 0, UINT64_MAX), 200 * A_SECOND);
 	record_remove(&record);
 }
 
@@ -314,6 +329,7 @@ int main(void)
 		cmocka_unit_test(test_a_range_needs_no_later_parts),
 		cmocka_unit_test(test_seconds_add_up_to_the_range),
 		cmocka_unit_test(test_blocks_that_name_no_part_need_all),
+		cmocka_unit_test(test_an_older_file_names_no_part),
 		cmocka_unit_test(test_a_wrong_part_is_told),
 	};
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cleanup.h"
+#include "older_file.h"
 #include "record_fixture.h"
 #include "store/event_table.h"
 #include "store/pin_dir.h"
@@ -141,16 +142,25 @@ static void a_pinned_range_outlives_its_file(void **state)
 static void ranges_of_an_older_version_can_be_pinned(void **state)
 {
 	(void)state;
-	struct record record;
+	static const char *const older[] = {
+		"PRAGMA user_version = 5",
+		"ALTER TABLE block DROP COLUMN part; PRAGMA user_version = 4",
+	};
 
-	make_hours(&record);
-	run_sql(&record, 0, "ALTER TABLE block DROP COLUMN part; PRAGMA user_version = 4");
-	assert_int_equal(add(&record, 130, 140, "p1"), 0);
-	remove_hour(&record, 0);
-	assert_int_equal(record_total(&record, RECORD_START + 130, RECORD_START + 140),
-			 10 * A_SECOND);
-	assert_int_equal(total(&record), 660 * A_SECOND);
-	record_remove(&record);
+	for (size_t i = 0; i < array_len(older); i++) {
+		char path[PATH_BYTES];
+		struct record record;
+
+		make_hours(&record);
+		snprintf(path, sizeof(path), "%s/%s", record.dir, hours[0]);
+		older_file_make(path, older[i]);
+		assert_int_equal(add(&record, 130, 140, "p1"), 0);
+		remove_hour(&record, 0);
+		assert_int_equal(record_total(&record, RECORD_START + 130, RECORD_START + 140),
+				 10 * A_SECOND);
+		assert_int_equal(total(&record), 660 * A_SECOND);
+		record_remove(&record);
+	}
 }
 
 static void ranges_that_overlap_are_counted_once(void **state)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cleanup.h"
+#include "profile/wait_reason.h"
 #include "stacks.h"
 #include "store/dict_code.h"
 #include "store/ingest.h"
@@ -54,7 +55,7 @@ static void pass_on(struct dict *dict, struct dict_mark *since, bool is_head, st
 
 	dict_encode(dict, since, is_head, &bytes);
 	assert_int_equal(strbuf_error(&bytes), 0);
-	assert_int_equal(dict_decode(copy, is_head, bytes.data, bytes.len), 0);
+	assert_int_equal(dict_decode(copy, DICT_FORM_PRESENT, is_head, bytes.data, bytes.len), 0);
 	*since = dict_mark(dict);
 }
 
@@ -135,7 +136,7 @@ static int decode(const void *bytes, size_t len)
 	_cleanup_(dict_done) struct dict dict;
 
 	assert_int_equal(dict_init(&dict), 0);
-	return dict_decode(&dict, false, bytes, len);
+	return dict_decode(&dict, DICT_FORM_PRESENT, false, bytes, len);
 }
 
 static void damaged_parts_are_refused(void **state)
@@ -182,7 +183,13 @@ static void damaged_parts_are_refused(void **state)
 		  { 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 9, 0, 0 },
 		  13 },
 		{ "labels of a process that is missing",
-		  { 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0 },
+		  { 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0 },
+		  17 },
+		{ "labels with an unknown reason",
+		  { 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, REASON_NR },
+		  17 },
+		{ "labels without a reason",
+		  { 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0 },
 		  16 },
 		{ "a word that is too large",
 		  { 0, 0, 0, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff, 0x1f, 0, 0, 0, 0, 0 },
@@ -192,6 +199,31 @@ static void damaged_parts_are_refused(void **state)
 	for (size_t i = 0; i < array_len(cases); i++)
 		if (decode(cases[i].bytes, cases[i].len) != -EBADMSG)
 			fail_msg("%s was taken", cases[i].what);
+}
+
+/* As files before version 6 have them. */
+static void label_sets_of_older_files_have_no_reason(void **state)
+{
+	(void)state;
+	static const unsigned char part[] = { 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0,
+					      0, 0, 0, 0, 8, 4, 0, 0, 0, 0, 3, 1 };
+	_cleanup_(dict_done) struct dict dict;
+
+	assert_int_equal(dict_init(&dict), 0);
+	assert_int_equal(dict_decode(&dict, DICT_FORM_WITHOUT_REASONS, false, part, sizeof(part)),
+			 0);
+	assert_int_equal(dict.tables[DICT_LABELS].nr_rows, 2);
+	assert_int_equal(dict_get(&dict, DICT_LABELS, 0).words[LABELS_PID], 4);
+	assert_int_equal(dict_get(&dict, DICT_LABELS, 0).words[LABELS_CPU], 3);
+	assert_int_equal(dict_get(&dict, DICT_LABELS, 1).words[LABELS_PID], 6);
+	assert_int_equal(dict_get(&dict, DICT_LABELS, 1).words[LABELS_CPU], 1);
+	for (uint32_t i = 0; i < 2; i++)
+		assert_int_equal(dict_get(&dict, DICT_LABELS, i).words[LABELS_REASON], REASON_NONE);
+	for (size_t len = 0; len < sizeof(part); len++)
+		assert_int_equal(dict_decode(&dict, DICT_FORM_WITHOUT_REASONS, false, part, len),
+				 -EBADMSG);
+	assert_int_equal(dict_decode(&dict, DICT_FORM_PRESENT, false, part, sizeof(part)),
+			 -EBADMSG);
 }
 
 static void every_shortened_part_is_refused(void **state)
@@ -233,7 +265,7 @@ static void memory_may_be_short(void **state)
 		torture_begin(n);
 		int r = dict_init(&dict);
 		if (r == 0)
-			r = dict_decode(&dict, false, bytes.data, bytes.len);
+			r = dict_decode(&dict, DICT_FORM_PRESENT, false, bytes.data, bytes.len);
 		bool has_failed = torture_end();
 		assert_int_equal(r, has_failed ? -ENOMEM : 0);
 		if (!has_failed)
@@ -248,6 +280,7 @@ int main(void)
 		cmocka_unit_test(heads_do_not_change_what_comes_after_them),
 		cmocka_unit_test(a_part_may_be_encoded_anew_after_rows_were_removed),
 		cmocka_unit_test(damaged_parts_are_refused),
+		cmocka_unit_test(label_sets_of_older_files_have_no_reason),
 		cmocka_unit_test(every_shortened_part_is_refused),
 		cmocka_unit_test(memory_may_be_short),
 	};

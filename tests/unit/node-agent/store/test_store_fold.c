@@ -39,7 +39,7 @@ static void make_scene(struct scene *scene)
 
 static int fold(struct scene *scene, uint64_t min_count, uint64_t *ret_folded)
 {
-	const struct fold_rows blocks = { &scene->rows, true };
+	struct fold_rows blocks = { .rows = &scene->rows, .counts_values = true };
 
 	return fold_rare(&scene->dict, &scene->since, &blocks, 1, min_count, ret_folded);
 }

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "profile/builder.h"
+#include "older_file.h"
 #include "record_fixture.h"
 #include "unit.h"
 
@@ -419,14 +420,20 @@ static void throttling_belongs_to_the_pod(void **state)
 	record_remove(&record);
 }
 
+static void open_reader(const struct record *record, struct store_reader *ret_reader)
+{
+	_cleanup_(strbuf_done) struct strbuf warnings = strbuf_with_max(MESSAGE_BYTES);
+	const char *const dir = record->dir;
+
+	assert_int_equal(store_reader_open(&dir, 1, &warnings, ret_reader), 0);
+}
+
 static void run_sql(const struct record *record, const char *sql)
 {
 	_cleanup_(store_reader_done) struct store_reader reader = { 0 };
-	_cleanup_(strbuf_done) struct strbuf warnings = strbuf_with_max(MESSAGE_BYTES);
-	const char *const dir = record->dir;
 	sqlite3 *db;
 
-	assert_int_equal(store_reader_open(&dir, 1, &warnings, &reader), 0);
+	open_reader(record, &reader);
 	assert_int_equal(sqlite3_open(reader.spans[0].path, &db), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
 	sqlite3_close(db);
@@ -434,11 +441,14 @@ static void run_sql(const struct record *record, const char *sql)
 
 static void files_of_version_2_are_answered_from_their_samples(void **state)
 {
+	_cleanup_(store_reader_done) struct store_reader reader = { 0 };
 	struct record record;
 	(void)state;
 
 	write_record(&record, 100, "node-1");
-	run_sql(&record, "PRAGMA user_version = 2; DROP TABLE timeline; DROP TABLE label");
+	open_reader(&record, &reader);
+	older_file_make(reader.spans[0].path,
+			"PRAGMA user_version = 2; DROP TABLE timeline; DROP TABLE label");
 	struct store_timeline timeline = read_one(
 		&record, NULL, (struct store_timeline_query){ .by = "pod", .step_s = 10 });
 	assert_int_equal(find_line(&timeline, "pod-2")->total, 300);
