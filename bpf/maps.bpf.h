@@ -110,6 +110,8 @@ struct off_cpu_turn {
 	__u32 tid; /* 0: its block was not chosen */
 	__u32 is_unwinding; /* off_cpu_exit() is at work */
 	__u32 was_preempted; /* when the block began */
+	__u32 sequence; /* of a block whose waker was sent */
+	__u32 pad;
 };
 
 MAP struct {

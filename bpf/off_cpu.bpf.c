@@ -3,8 +3,9 @@
  *
  * Attach points: BTF tracepoint sched_switch(preempt, prev, next), in the context of the thread
  * that stops running, with its run queue locked and interrupts off: most blocks must cost little.
- * And sched_exit_tp(is_switch), where it exists, in the context of the thread that runs again,
- * with interrupts on.
+ * sched_exit_tp(is_switch), where it exists, in the context of the thread that runs again, with
+ * interrupts on. And, if wakers are wanted, sched_waking(task), in the context of the thread that
+ * wakes another one, or of an interrupt, with interrupts off.
  * Maps: off_cpu_slots, off_cpu_turns; for chosen blocks those of the sampler. */
 #include "bpf/filter.bpf.h"
 #include "bpf/maps.bpf.h"
@@ -144,22 +145,45 @@ static __always_inline void send_end(__u32 tid, __u32 sequence, __u64 now_ns)
 	(void)output_event(event, false);
 }
 
-/* Chooses a block by its length. The stack of the thread, which runs next, cannot be read before it
- * does. */
-static __always_inline void choose_at_end(__u32 tid, __u64 begin_ns, __u64 now_ns,
-					  bool was_preempted)
+/* Chooses a block by its length. Returns the probability; 0: it is not chosen. */
+static __always_inline __u32 choose_by_length(__u64 length_ns)
 {
-	__u64 length_ns = now_ns - begin_ns;
 	__u32 probability = share_of_threshold(length_ns / NSEC_PER_USEC);
+
+	if (length_ns < off_cpu_min_ns || bpf_get_prandom_u32() >= probability)
+		return 0;
+	return probability;
+}
+
+/* Notes a block that was chosen. The stack of the thread, which runs next, cannot be read before it
+ * does. */
+static __always_inline struct off_cpu_turn *end_late(__u32 tid, __u64 begin_ns, __u64 now_ns,
+						     __u32 probability)
+{
 	struct off_cpu_turn *turn = get_turn();
 
-	if (!turn || length_ns < off_cpu_min_ns || bpf_get_prandom_u32() >= probability)
-		return;
+	if (!turn || probability == 0)
+		return NULL;
 	turn->tid = tid;
 	turn->end_ns = now_ns;
-	turn->length_ns = length_ns;
+	turn->length_ns = now_ns - begin_ns;
 	turn->probability = probability;
-	turn->was_preempted = was_preempted;
+	turn->was_preempted = false;
+	turn->sequence = 0;
+	return turn;
+}
+
+static __always_inline void end_unchosen(const struct off_cpu_slot *slot, __u32 tid, __u64 now_ns)
+{
+	__u32 probability = slot->is_woken ? slot->wake_probability
+					   : choose_by_length(now_ns - slot->begin_ns);
+	struct off_cpu_turn *turn = end_late(tid, slot->begin_ns, now_ns, probability);
+
+	if (!turn)
+		return;
+	turn->was_preempted = slot->was_preempted;
+	if (slot->is_woken)
+		turn->sequence = slot->sequence;
 }
 
 static __always_inline void end_known(struct off_cpu_slot *slot, __u32 tid, __u64 now_ns)
@@ -169,7 +193,7 @@ static __always_inline void end_known(struct off_cpu_slot *slot, __u32 tid, __u6
 	if (slot->is_chosen)
 		send_end(tid, slot->sequence, now_ns);
 	else if (off_cpu_has_exit)
-		choose_at_end(tid, slot->begin_ns, now_ns, slot->was_preempted);
+		end_unchosen(slot, tid, now_ns);
 	if (length_us > OFF_CPU_MAX_THRESHOLD_NS / NSEC_PER_USEC)
 		length_us = OFF_CPU_MAX_THRESHOLD_NS / NSEC_PER_USEC;
 	slot->predicted_us = slot->predicted_us - slot->predicted_us / 4 + (__u32)length_us / 4;
@@ -188,7 +212,8 @@ static __always_inline void end_block(struct task_struct *task, __u32 tid, __u64
 		end_known(slot, tid, now_ns);
 	else if (off_cpu_has_exit && slot->tid == 0 && off_cpu_start_ns != 0 &&
 		 READ_KERNEL(task->start_boottime) < off_cpu_start_boot_ns)
-		choose_at_end(tid, off_cpu_start_ns, now_ns, false);
+		end_late(tid, off_cpu_start_ns, now_ns,
+			 choose_by_length(now_ns - off_cpu_start_ns));
 }
 
 static __always_inline void begin_block(void *ctx, struct task_struct *task, bool is_preempted,
@@ -210,6 +235,7 @@ static __always_inline void begin_block(void *ctx, struct task_struct *task, boo
 		return;
 	slot->begin_ns = now_ns;
 	slot->was_preempted = is_preempted || state == TASK_RUNNING;
+	slot->is_woken = false;
 	probability = choose_at_begin(slot->predicted_us, is_first);
 	if (probability == 0 || bpf_get_prandom_u32() > probability)
 		return;
@@ -260,9 +286,75 @@ int off_cpu_exit(void *ctx)
 		.time_ns = turn->end_ns,
 		.length_ns = turn->length_ns,
 		.probability = turn->probability,
+		.sequence = turn->sequence,
 	};
 	turn->is_unwinding = true;
 	(void)send_block(ctx, task, &facts);
 	turn->is_unwinding = false;
+	return 0;
+}
+
+/* Whether a block is wanted depends on the thread that waits. */
+static __always_inline bool sleeper_is_wanted(struct task_struct *task, struct sample_event *event)
+{
+	struct task_struct *leader = READ_KERNEL(task->group_leader);
+
+	if (!cgroup_is_wanted(task))
+		return false;
+	event->pid = (__u32)READ_KERNEL(task->tgid);
+	event->tid = (__u32)READ_KERNEL(task->pid);
+	bpf_core_read(event->thread_comm, sizeof(event->thread_comm), &task->comm);
+	bpf_core_read(event->process_comm, sizeof(event->process_comm), &leader->comm);
+	return sample_is_wanted(event);
+}
+
+/* Sends the stacks of the current task, which wakes another one. */
+static __always_inline void send_waker(void *ctx, struct task_struct *woken, __u32 sequence,
+				       __u64 now_ns)
+{
+	struct scratch *scratch = get_scratch();
+	struct task_struct *task = current_task();
+	struct sample_event *event;
+
+	if (!scratch || !sleeper_is_wanted(woken, &scratch->event))
+		return;
+	event = &scratch->event;
+	event->woken_tid = event->tid;
+	read_task(task, event);
+	event->kind = RECORD_WAKER;
+	event->time_ns = now_ns;
+	event->sequence = sequence;
+	read_stacks(ctx, task, scratch);
+	if (output_event(event, scratch->unwind.asks || must_be_read_soon(scratch)) < 0)
+		stat_add(STAT_BLOCK_LOST);
+}
+
+/* Returns whether the block was chosen, or is now. */
+static __always_inline bool choose_at_wake(struct off_cpu_slot *slot, __u64 now_ns)
+{
+	if (slot->is_chosen)
+		return true;
+	if (!off_cpu_has_exit)
+		return false;
+	slot->wake_probability = choose_by_length(now_ns - slot->begin_ns);
+	if (slot->wake_probability == 0)
+		return false;
+	slot->sequence++;
+	return true;
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(off_cpu_waking, struct task_struct *task)
+{
+	__u32 tid = (__u32)READ_KERNEL(task->pid);
+	struct off_cpu_slot *slot = slot_of(tid);
+	__u64 now_ns = bpf_ktime_get_ns();
+
+	if (!slot || slot->tid != tid || slot->begin_ns == 0 || slot->was_preempted ||
+	    slot->is_woken)
+		return 0;
+	slot->is_woken = true;
+	if (choose_at_wake(slot, now_ns) && !unwinder_is_busy())
+		send_waker(ctx, task, slot->sequence, now_ns);
 	return 0;
 }

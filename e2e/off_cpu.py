@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """flamelet record --kind offcpu on a service that is slow while its CPU is idle: the flame graph must have the function
-that waits for the lock and the one that sleeps with it, for as long as they waited by their own clocks. Threads that
-wait for many things must have the reasons that are their names.
+that waits for the lock and the one that sleeps with it, for as long as they waited by their own clocks. Who ended the
+waits must be there as well. Threads that wait for many things must have the reasons that are their names.
 
     off_cpu.py path/to/flamelet
 
@@ -22,6 +22,9 @@ import host
 SECONDS = 4
 # Between the clocks' readings and the choice of waits. Short waits are estimated from some of them.
 TOLERANCE = 0.12
+# Who ends the wait, and what is in its stack.
+WAKERS = {"hold_the_lock": ("[woken by timer]", "hrtimer"), "poll_often": ("[woken by timer]", "hrtimer"),
+          "serve_request": ("[woken by hold_the_lock of off_cpu]", "unlock")}
 REASONS = ("sleep", "pipe", "network", "poll", "futex", "child", "signal", "disk", "page-fault", "preempted")
 # Of the time in which a thread could not run.
 RIGHT_SHARE = 0.95
@@ -48,6 +51,12 @@ def read_folded(path):
     return [(frames.split(";"), int(ns) / 1e9) for frames, ns in lines]
 
 
+def split(frames):
+    """The stack of a thread that waited, and that of its waker, if it is known."""
+    wakers = [i for i, frame in enumerate(frames) if frame.startswith("[woken by ")]
+    return (frames[:wakers[0]], frames[wakers[0]:]) if wakers else (frames, [""])
+
+
 def check_times(stacks, truth):
     """Threads have the names of their functions. On a busy machine, it takes long until stacks have all their frames."""
     for function, waited in truth.items():
@@ -56,16 +65,18 @@ def check_times(stacks, truth):
         if abs(found - waited) > TOLERANCE * waited:
             yield f"{function} waited for {waited:.3f} s, and has {found:.3f} s in the profile"
         whole = [stack for stack in mine if function in stack[0]]
-        longest = max(whole, key=lambda stack: stack[1], default=([""], 0))[0]
+        longest, waker = split(max(whole, key=lambda stack: stack[1], default=([""], 0))[0])
         if TIPS[function] not in " ".join(longest[-3:]):
             yield f"{function} does not end in {TIPS[function]}: {longest}"
-        if any("schedule" in frame for frames, _ in mine for frame in frames[-2:]):
+        if waker[0] != WAKERS[function][0] or WAKERS[function][1] not in " ".join(waker):
+            yield f"the waker of {function} is {waker}"
+        if any("schedule" in frame for frames, _ in mine for frame in split(frames)[0][-2:]):
             yield f"{function} has frames of the scheduler"
 
 
 def check_service(flamelet, directory):
     folded, svg = os.path.join(directory, "wait.folded"), os.path.join(directory, "wait.svg")
-    done = record(flamelet, "--kind", "offcpu", "-g", "thread", "-o", folded, "-o", svg, "--", build(directory),
+    done = record(flamelet, "--kind", "offcpu", "--waker", "-g", "thread", "-o", folded, "-o", svg, "--", build(directory),
                   str(SECONDS))
     if done.returncode != 0:
         yield f"exit status {done.returncode}: {done.stderr}"
@@ -95,10 +106,21 @@ def sum_reasons(folded):
     return sums
 
 
+def find_waker(folded, thread):
+    """Who ended most of a thread's waits for what its name says."""
+    sums = {}
+    for (name, reason, *frames), seconds in read_folded(folded):
+        if name == reason == thread:
+            waker = split(frames)[1][0]
+            sums[waker] = sums.get(waker, 0) + seconds
+    return max(sums, key=sums.get, default="")
+
+
 def check_reasons(flamelet, directory):
     folded, program = os.path.join(directory, "reasons.folded"), build(directory, "wait_reasons")
     with tempfile.TemporaryDirectory(prefix="waits-", dir=os.getcwd()) as disk:
-        done = record(flamelet, "--kind", "offcpu", "-g", "thread,reason", "-o", folded, "--", program, "3", disk)
+        done = record(flamelet, "--kind", "offcpu", "--waker", "-g", "thread,reason", "-o", folded, "--", program,
+                      "3", disk)
     if done.returncode != 0:
         yield f"exit status {done.returncode}: {done.stderr}"
         return
@@ -110,6 +132,9 @@ def check_reasons(flamelet, directory):
             print(f"SKIP: the file system of {os.getcwd()} does not wait for a disk")
         elif waits.get(thread, 0) < RIGHT_SHARE * sum(waits.values()) or not waits:
             yield f"the reasons of thread {thread} are {waits}"
+    for thread, waker in {"pipe": "[woken by sleep of wait_reasons]", "network": "[woken by network]"}.items():
+        if find_waker(folded, thread) != waker:
+            yield f"the waker of thread {thread} is {find_waker(folded, thread)}"
     if "waited for" not in done.stdout:
         yield f"the summary tells no reasons: {done.stdout}"
 

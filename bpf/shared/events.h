@@ -37,6 +37,7 @@ enum record_kind {
 	RECORD_BLOCK_BEGIN, /* the thread stops running */
 	RECORD_BLOCK_END, /* it runs again; without frames */
 	RECORD_BLOCK_LATE, /* the same, with the stack */
+	RECORD_WAKER, /* the thread wakes another one */
 	RECORD_NR_KINDS,
 };
 
@@ -60,11 +61,13 @@ struct sample_event {
 	__u32 probability; /* of a block to be chosen: a share of OFF_CPU_CERTAIN */
 	__u32 sequence; /* tells the blocks of a thread apart */
 	__u64 length_ns; /* of RECORD_BLOCK_LATE: time since its beginning */
+	__u32 woken_tid; /* of RECORD_WAKER; `sequence` is that of its block */
+	__u32 pad2;
 	char thread_comm[TASK_COMM_LEN];
 	char process_comm[TASK_COMM_LEN]; /* of the thread group's leader */
 	__u64 frames[MAX_FRAMES]; /* words */
 };
 
-_Static_assert(sizeof(struct sample_event) == 96 + 8 * MAX_FRAMES, "no hidden padding");
+_Static_assert(sizeof(struct sample_event) == 104 + 8 * MAX_FRAMES, "no hidden padding");
 
 #endif

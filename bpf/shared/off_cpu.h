@@ -8,11 +8,14 @@
  *	RECORD_BLOCK_BEGIN   with the stack, when a block was chosen at its beginning
  *	RECORD_BLOCK_END     without a stack, when the thread runs again
  *	RECORD_BLOCK_LATE    with the stack, when a block was chosen at its end
+ *	RECORD_WAKER         with the stack of the thread that wakes the one whose block was chosen,
+ *	                     if wakers are wanted; before the record of the block's end
  *
  * At its end the length of a block is known: its probability is the length's share of a threshold,
  * so that each chosen block stands for the threshold, or for its own longer time. Then only the
  * first block of a thread, and those of threads that wait for long, are chosen at their beginning,
- * for certain, so that the agent sees blocks that have not ended.
+ * for certain, so that the agent sees blocks that have not ended. If wakers are wanted, the others
+ * are chosen when the thread is woken, by their length until then.
  *
  * Kernels without the tracepoint sched_exit_tp (before about Linux 6.15) cannot read the stack at a
  * block's end. There, all are chosen at their beginning, with a probability by the lengths of the
@@ -52,7 +55,10 @@ struct off_cpu_slot {
 	__u32 tid;
 	__u32 sequence; /* of the block that was chosen last, as in its records */
 	__u16 is_chosen; /* the present block is */
-	__u16 was_preempted; /* when it began */
+	__u8 was_preempted; /* when it began */
+	__u8 is_woken; /* the waker was seen */
+	__u32 wake_probability; /* with which the block was chosen then; 0: it was not */
+	__u32 pad;
 };
 
 #endif

@@ -176,6 +176,7 @@ static int start_capture(struct agent *agent, struct strbuf *reterr_msg)
 
 	opts.off_cpu = agent->options->kind == OPTION_KIND_OFF_CPU;
 	opts.min_block_ns = agent->options->min_block_ns;
+	opts.wakers = agent->options->wakers;
 	target_apply(&agent->target, agent->options, &opts);
 	return capture_choice_open(agent->options->capture, &opts, &agent->perf_reason, reterr_msg,
 				   &agent->source);
@@ -385,6 +386,8 @@ static void on_sample(const struct sample_event *sample, void *data)
 		pipeline_end_block(agent->pipeline, sample);
 	else if (sample->kind == RECORD_BLOCK_LATE)
 		pipeline_add_block(agent->pipeline, sample);
+	else if (sample->kind == RECORD_WAKER)
+		pipeline_add_waker(agent->pipeline, sample);
 	else if (agent->is_warming_up || agent->options->kind != OPTION_KIND_CPU)
 		pipeline_learn_process(agent->pipeline, sample);
 	else

@@ -28,6 +28,7 @@ struct capture_opts {
 	bool include_idle;
 	bool off_cpu; /* blocks are wanted; CAPTURE_BPF only */
 	uint64_t min_block_ns; /* shorter blocks need not be told */
+	bool wakers; /* of blocks */
 	bool cgroup_is_v1; /* see enum cgroup_mode: CGROUP_MODE_LEGACY */
 	bool cgroup_is_cpu; /* in v1: the cpu controller's hierarchy, not the memory controller's */
 	uint32_t cgroup_hierarchy; /* its number, see cgroup_fs_hierarchy() */

@@ -305,10 +305,10 @@ static int check_waits(struct loader *loader)
 	unsigned int all_reasons = (1U << value_reasons.nr_words) - 1;
 
 	if (loader->command != COMMAND_RECORD || options->kind == OPTION_KIND_OFF_CPU ||
-	    (options->min_block_ns == 0 && options->reasons == all_reasons))
+	    (options->min_block_ns == 0 && options->reasons == all_reasons && !options->wakers))
 		return 0;
 	strbuf_append_str(loader->message,
-			  "--reason and --min-block select waits; add --kind offcpu");
+			  "--reason, --min-block and --waker are for waits; add --kind offcpu");
 	return -EINVAL;
 }
 

@@ -93,6 +93,7 @@ struct options {
 	uint64_t duration_ns; /* 0: until Ctrl-C */
 	unsigned int reasons; /* of waits: 1 << (enum wait_reason - 1) (profile/wait_reason.h) */
 	uint64_t min_block_ns; /* shorter waits do not count */
+	bool wakers; /* stacks of those who ended the waits */
 	struct string_list outputs;
 	char *output_format; /* svg, pprof and so on; for outputs whose names imply none */
 

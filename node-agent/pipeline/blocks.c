@@ -17,6 +17,11 @@ static size_t bytes_of(const struct sample_event *event)
 	       ((size_t)event->nr_kernel + event->nr_user) * sizeof(event->frames[0]);
 }
 
+static uint32_t tid_of(const struct sample_event *event)
+{
+	return event->kind == RECORD_WAKER ? event->woken_tid : event->tid;
+}
+
 void blocks_done(struct blocks *blocks)
 {
 	for (size_t i = 0; i < blocks->nr; i++)
@@ -30,7 +35,7 @@ static struct block *find_thread(const struct blocks *blocks, uint32_t tid)
 	struct htable_iter it = htable_lookup(&blocks->by_tid, hash_u64(tid));
 
 	for (uint32_t row; htable_next(&it, &row);)
-		if (blocks->rows[row].event->tid == tid)
+		if (tid_of(blocks->rows[row].event) == tid)
 			return &blocks->rows[row];
 	return NULL;
 }
@@ -46,13 +51,13 @@ void blocks_remove(struct blocks *blocks, struct block *block)
 {
 	uint32_t row = (uint32_t)(block - blocks->rows), last = (uint32_t)blocks->nr - 1;
 
-	htable_remove(&blocks->by_tid, hash_u64(block->event->tid), row);
+	htable_remove(&blocks->by_tid, hash_u64(tid_of(block->event)), row);
 	blocks->nr_bytes -= bytes_of(block->event);
 	free(block->event);
 	blocks->nr--;
 	if (row == last)
 		return;
-	uint32_t hash = hash_u64(blocks->rows[last].event->tid);
+	uint32_t hash = hash_u64(tid_of(blocks->rows[last].event));
 
 	htable_remove(&blocks->by_tid, hash, last);
 	*block = blocks->rows[last];
@@ -83,7 +88,7 @@ static uint64_t begin_of(const struct sample_event *event)
 int blocks_begin(struct blocks *blocks, const struct sample_event *event, size_t nr_skipped,
 		 enum wait_reason reason)
 {
-	struct block *old = find_thread(blocks, event->tid);
+	struct block *old = find_thread(blocks, tid_of(event));
 
 	if (old)
 		blocks_remove(blocks, old);
@@ -95,7 +100,7 @@ int blocks_begin(struct blocks *blocks, const struct sample_event *event, size_t
 	_cleanup_free_ struct sample_event *copied = copy(event, nr_skipped);
 	if (!copied)
 		return -ENOMEM;
-	r = htable_add(&blocks->by_tid, hash_u64(event->tid), (uint32_t)blocks->nr);
+	r = htable_add(&blocks->by_tid, hash_u64(tid_of(event)), (uint32_t)blocks->nr);
 	if (r < 0)
 		return r;
 	blocks->nr_bytes += bytes_of(copied);

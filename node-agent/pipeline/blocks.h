@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Blocks, which are times in which a thread does not run (bpf/shared/off_cpu.h), between their
- * beginning and their end. Belongs to one thread. */
+ * beginning and their end; or, in a table of their own, those who ended them. Belongs to one
+ * thread. */
 #ifndef PIPELINE_BLOCKS_H
 #define PIPELINE_BLOCKS_H
 
 #include "base/err.h"
 #include "base/htable.h"
 #include "bpf/shared/events.h"
+#include "pipeline/wakers.h"
 #include "profile/wait_reason.h"
 
 #include <stdbool.h>
@@ -20,6 +22,7 @@ struct block {
 	uint64_t begin_ns; /* CLOCK_MONOTONIC */
 	uint64_t counted_ns; /* the time before this is in profiles */
 	enum wait_reason reason;
+	enum waker_kind waker; /* of a record RECORD_WAKER */
 	bool is_doubted; /* the source did not know it when it was last asked */
 };
 
@@ -32,9 +35,9 @@ struct blocks {
 
 void blocks_done(struct blocks *blocks);
 
-/* Copies a record RECORD_BLOCK_BEGIN or RECORD_BLOCK_LATE, without the first `nr_skipped` of its
- * kernel frames. An older block of the thread is over, and its record is lost: it is removed.
- * Errors: -ENOSPC over BLOCKS_MAX_BYTES, -ENOMEM. */
+/* Copies a record with a stack, without the first `nr_skipped` of its kernel frames. It belongs to
+ * the thread that waits, also if it is that of its waker. An older block of the thread is over, and
+ * its record is lost: it is removed. Errors: -ENOSPC over BLOCKS_MAX_BYTES, -ENOMEM. */
 int blocks_begin(struct blocks *blocks, const struct sample_event *event, size_t nr_skipped,
 		 enum wait_reason reason) must_check;
 

@@ -378,18 +378,57 @@ static int locate_user_stack(struct locator *locator, const struct sample_event 
 	return r;
 }
 
-int locate_stack(struct locator *locator, const struct sample_event *event, uint32_t *ret_stack)
+/* At most LOCATE_MAX_FRAMES. */
+static int locate_frames(struct locator *locator, const struct sample_event *event,
+			 uint32_t *locations, size_t *ret_nr)
 {
-	uint32_t locations[LOCATE_MAX_FRAMES];
 	size_t nr = 0;
 
 	int r = locate_kernel(locator, event, locations);
 	if (r == 0)
 		r = locate_user_stack(locator, event, &locations[event->nr_kernel], &nr);
-	nr += event->nr_kernel;
-	if (r == 0)
-		r = locate_stop(locator, event->unwind_result, locations, &nr);
-	if (r < 0)
+	*ret_nr = event->nr_kernel + nr;
+	return r < 0 ? r : locate_stop(locator, event->unwind_result, locations, ret_nr);
+}
+
+int locate_stack(struct locator *locator, const struct sample_event *event, uint32_t *ret_stack)
+{
+	uint32_t locations[LOCATE_MAX_FRAMES];
+	size_t nr;
+
+	int r = locate_frames(locator, event, locations, &nr);
+	return r < 0 ? r : builder_add_stack(locator->window->builder, locations, nr, ret_stack);
+}
+
+static int locate_text(struct locator *locator, const char *text, uint32_t *ret_location)
+{
+	struct builder *builder = locator->window->builder;
+	struct profile_function function = { 0 };
+	struct profile_line line = { 0 };
+	int r;
+
+	if ((r = builder_add_string(builder, text, &function.name)) < 0 ||
+	    (r = builder_add_function(builder, &function, &line.function)) < 0)
 		return r;
-	return builder_add_stack(locator->window->builder, locations, nr, ret_stack);
+	/* The addresses of other such frames are small numbers. */
+	const struct profile_location location = {
+		.kind = FRAME_STOP, .address = UINT32_MAX + UINT64_C(1) + line.function
+	};
+	return builder_add_named_location(builder, &location, &line, 1, ret_location);
+}
+
+int locate_woken_stack(struct locator *locator, const struct sample_event *event,
+		       const struct sample_event *waker, const char *name, uint32_t *ret_stack)
+{
+	uint32_t locations[2 * LOCATE_MAX_FRAMES + 1];
+	struct locator of_waker = *locator;
+	size_t nr, nr_more;
+	int r;
+
+	of_waker.owner = waker->cgroup_id;
+	if ((r = locate_frames(&of_waker, waker, locations, &nr)) < 0 ||
+	    (r = locate_text(locator, name, &locations[nr])) < 0 ||
+	    (r = locate_frames(locator, event, &locations[nr + 1], &nr_more)) < 0)
+		return r;
+	return builder_add_stack(locator->window->builder, locations, nr + 1 + nr_more, ret_stack);
 }

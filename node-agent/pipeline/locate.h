@@ -38,4 +38,10 @@ uint64_t locate_code_address(const struct sample_event *event, uint32_t i);
 int locate_stack(struct locator *locator, const struct sample_event *event, uint32_t *ret_stack)
 	must_check;
 
+/* Adds the stack of a thread that waited, then a frame with a name, then the stack of the thread
+ * that woke it. Errors: those of the builder. */
+int locate_woken_stack(struct locator *locator, const struct sample_event *event,
+		       const struct sample_event *waker, const char *name, uint32_t *ret_stack)
+	must_check;
+
 #endif

@@ -13,7 +13,8 @@
 #include "pipeline/symbolizer.h"
 #include "pipeline/symbolizer_thread.h"
 #include "pipeline/wait_reasons.h"
-#include "pipeline/window.h"
+#include "pipeline/wakers.h"
+#include "pipeline/window_series.h"
 #include "process/process_set.h"
 #include "symbol/kernel/kernel_symbols.h"
 
@@ -22,20 +23,13 @@
 
 #define SWEEP_INTERVAL_NS NSEC_PER_SEC
 #define BLOCKS_LATE_NS (10 * NSEC_PER_MSEC) /* their ends may be on their way */
-#define CLOCK_DRIFT_NS (10 * NSEC_PER_MSEC)
+#define WAKER_MAX_NS (10 * NSEC_PER_SEC) /* from the wake-up to the end of the block */
 
 /* JIT compilers' names may take 1/JIT_SHARE of the memory for all names. */
 #define JIT_SHARE 4
 
 /* The limit of the names of frames of language runtimes. */
 #define RUNTIME_SHARE 4
-
-/* The windows of one type of profile. */
-struct window_series {
-	enum profile_type type;
-	struct window *window; /* being filled; NULL before the first sample */
-	uint64_t last_end_ns; /* of the last window; 0: there was none */
-};
 
 struct pipeline {
 	struct pipeline_opts opts;
@@ -50,8 +44,8 @@ struct pipeline {
 	struct cgroup_filter filter; /* the reader's */
 	struct window_series cpu, off_cpu;
 	struct blocks blocks; /* that have not ended */
-	struct schedule_frames schedule_frames;
-	struct wait_reasons wait_reasons;
+	struct blocks wakers; /* of blocks whose end was not told yet */
+	struct kernel_ranges schedule_frames, wait_reasons, interrupts;
 	uint64_t blocks_start_ns; /* from then on their time counts, CLOCK_MONOTONIC */
 	uint64_t next_sweep_ns; /* of the process table */
 	uint64_t started_ns;
@@ -183,6 +177,7 @@ int pipeline_start(const struct pipeline_opts *opts, struct pipeline **ret_pipel
 	if (r == 0 && opts->off_cpu) {
 		schedule_frames_init(&pipeline->schedule_frames, pipeline->kernel);
 		wait_reasons_init(&pipeline->wait_reasons, pipeline->kernel);
+		wakers_init(&pipeline->interrupts, pipeline->kernel);
 	}
 	if (r == 0) {
 		cgroup_filter_init(&pipeline->filter, opts->source, pipeline->identity,
@@ -207,23 +202,6 @@ static void close_window(struct pipeline *pipeline, struct window_series *series
 	symbolizer_thread_push(pipeline->symbolizer, window);
 }
 
-/* Windows lie in seconds of Unix time. One begins with its second, or behind the window before it;
- * the first one begins with its first sample. */
-static int open_window(struct window_series *series, uint64_t time_ns)
-{
-	uint64_t unix_ns = clock_mono_to_real_ns(time_ns), last_end_ns = series->last_end_ns;
-	uint64_t in_second_ns = min_u64(unix_ns % WINDOW_NS, time_ns);
-	uint64_t start_ns = max_u64(time_ns - in_second_ns, last_end_ns);
-
-	if (last_end_ns == 0)
-		start_ns = time_ns;
-	uint64_t start_unix_ns = unix_ns - (time_ns - start_ns);
-	/* While the clock is adjusted, a window may end a little before its second. */
-	if (start_ns == last_end_ns && start_unix_ns % WINDOW_NS > WINDOW_NS - CLOCK_DRIFT_NS)
-		start_unix_ns += WINDOW_NS - start_unix_ns % WINDOW_NS;
-	return window_new(start_ns, start_unix_ns, series->type, &series->window);
-}
-
 /* Returns the window of a sample. A sample that is a little late goes into the present one. */
 static struct window *window_at(struct pipeline *pipeline, uint64_t time_ns)
 {
@@ -231,13 +209,24 @@ static struct window *window_at(struct pipeline *pipeline, uint64_t time_ns)
 
 	if (series->window && time_ns >= series->window->end_ns)
 		close_window(pipeline, series);
-	if (!series->window && open_window(series, time_ns) < 0)
+	if (!series->window && window_series_open(series, time_ns) < 0)
 		return NULL;
 	return series->window;
 }
 
+static int locate_woken(struct locator *locator, const struct sample_event *event,
+			const struct block *waker, uint32_t *ret_stack)
+{
+	char name[WAKER_NAME_BYTES];
+
+	wakers_name(waker->waker, waker->event, name);
+	return locate_woken_stack(locator, event, waker->event, name, ret_stack);
+}
+
+/* Adds a sample. Of a block, `waker` is who ended it; NULL: not known. */
 static int add_to_window(struct pipeline *pipeline, struct window *window,
-			 const struct sample_event *event, enum wait_reason reason, uint64_t count)
+			 const struct sample_event *event, const struct block *block,
+			 const struct block *waker, uint64_t count)
 {
 	struct locator locator = {
 		.processes = pipeline->processes,
@@ -253,7 +242,7 @@ static int add_to_window(struct pipeline *pipeline, struct window *window,
 					 .tid = event->tid,
 					 .cpu = event->kind == RECORD_TIMER ? event->cpu
 									    : PROFILE_CPU_UNKNOWN,
-					 .reason = reason,
+					 .reason = block ? block->reason : REASON_NONE,
 					 .count = count };
 
 	int r = window_add_cgroup(window, event->cgroup_id);
@@ -261,7 +250,8 @@ static int add_to_window(struct pipeline *pipeline, struct window *window,
 		return r;
 	if (r > 0)
 		identity_see(pipeline->identity, event->cgroup_id);
-	r = locate_stack(&locator, event, &sample.stack);
+	r = waker ? locate_woken(&locator, event, waker, &sample.stack)
+		  : locate_stack(&locator, event, &sample.stack);
 	if (r == 0)
 		r = sampled_process_add(&locator, event, &sample);
 	if (r < 0)
@@ -275,7 +265,7 @@ void pipeline_add_sample(struct pipeline *pipeline, const struct sample_event *e
 
 	pipeline->nr_samples++;
 	binder_check_sample(&pipeline->binder, event);
-	if (window && add_to_window(pipeline, window, event, REASON_NONE, 1) == 0) {
+	if (window && add_to_window(pipeline, window, event, NULL, NULL, 1) == 0) {
 		window_count_time(window, event->time_ns);
 		window->nr_samples++;
 	} else {
@@ -285,7 +275,8 @@ void pipeline_add_sample(struct pipeline *pipeline, const struct sample_event *e
 }
 
 /* Adds the time of a block up to `until_ns` to the window. */
-static void count_block(struct pipeline *pipeline, struct block *block, uint64_t until_ns)
+static void count_block(struct pipeline *pipeline, struct block *block, const struct block *waker,
+			uint64_t until_ns)
 {
 	struct window *window = pipeline->off_cpu.window;
 	uint64_t weight_ns;
@@ -298,7 +289,7 @@ static void count_block(struct pipeline *pipeline, struct block *block, uint64_t
 	if (weight_ns == 0)
 		return;
 	block->event->time_ns = until_ns;
-	if (add_to_window(pipeline, window, block->event, block->reason, weight_ns) == 0)
+	if (add_to_window(pipeline, window, block->event, block, waker, weight_ns) == 0)
 		window->nr_samples++;
 	else
 		pipeline->nr_blocks_lost++;
@@ -326,9 +317,19 @@ static void count_blocks(struct pipeline *pipeline)
 			blocks_remove(&pipeline->blocks, block);
 			continue;
 		}
-		count_block(pipeline, block, pipeline->off_cpu.window->end_ns);
+		count_block(pipeline, block, NULL, pipeline->off_cpu.window->end_ns);
 		i++;
 	}
+}
+
+/* Forgets those who ended blocks whose end is not told any more. */
+static void forget_wakers(struct pipeline *pipeline, uint64_t now_ns)
+{
+	for (size_t i = 0; i < pipeline->wakers.nr;)
+		if (pipeline->wakers.rows[i].begin_ns + WAKER_MAX_NS < now_ns)
+			blocks_remove(&pipeline->wakers, &pipeline->wakers.rows[i]);
+		else
+			i++;
 }
 
 /* Closes the windows that are over at a time. Each second has one, as some thread always waits. */
@@ -338,8 +339,9 @@ static void advance_blocks(struct pipeline *pipeline, uint64_t time_ns)
 
 	while (series->window && time_ns >= series->window->end_ns) {
 		count_blocks(pipeline);
+		forget_wakers(pipeline, series->window->end_ns);
 		close_window(pipeline, series);
-		if (open_window(series, series->last_end_ns) < 0)
+		if (window_series_open(series, series->last_end_ns) < 0)
 			return;
 	}
 }
@@ -351,7 +353,7 @@ void pipeline_start_blocks(struct pipeline *pipeline, uint64_t now_ns)
 	window_free(take_ptr(series->window));
 	series->last_end_ns = 0;
 	pipeline->blocks_start_ns = now_ns;
-	if (open_window(series, now_ns) < 0)
+	if (window_series_open(series, now_ns) < 0)
 		pipeline->nr_blocks_lost += pipeline->blocks.nr;
 }
 
@@ -370,6 +372,37 @@ void pipeline_begin_block(struct pipeline *pipeline, const struct sample_event *
 	binder_see_sample(&pipeline->binder, event);
 }
 
+/* Counts the last part of a block, which ended at `end_ns`. */
+static void finish_block(struct pipeline *pipeline, struct block *block, uint64_t end_ns)
+{
+	struct block *waker = blocks_find(&pipeline->wakers, block->event->tid,
+					  block->event->sequence);
+
+	if (pipeline->off_cpu.window)
+		count_block(pipeline, block, waker, end_ns);
+	blocks_remove(&pipeline->blocks, block);
+	if (waker)
+		blocks_remove(&pipeline->wakers, waker);
+}
+
+void pipeline_add_waker(struct pipeline *pipeline, const struct sample_event *event)
+{
+	size_t nr_skipped = schedule_frames_count_waking(&pipeline->schedule_frames, event->frames,
+							 event->nr_kernel);
+
+	advance_blocks(pipeline, event->time_ns);
+	binder_check_sample(&pipeline->binder, event);
+	if (blocks_begin(&pipeline->wakers, event, nr_skipped, REASON_NONE) == 0) {
+		struct block *waker = blocks_find(&pipeline->wakers, event->woken_tid,
+						  event->sequence);
+
+		waker->waker = wakers_cut(&pipeline->interrupts, waker->event);
+	} else {
+		pipeline->nr_blocks_lost++;
+	}
+	binder_see_sample(&pipeline->binder, event);
+}
+
 void pipeline_end_block(struct pipeline *pipeline, const struct sample_event *event)
 {
 	advance_blocks(pipeline, event->time_ns);
@@ -377,9 +410,7 @@ void pipeline_end_block(struct pipeline *pipeline, const struct sample_event *ev
 	struct block *block = blocks_find(&pipeline->blocks, event->tid, event->sequence);
 	if (!block)
 		return;
-	if (pipeline->off_cpu.window)
-		count_block(pipeline, block, event->time_ns);
-	blocks_remove(&pipeline->blocks, block);
+	finish_block(pipeline, block, event->time_ns);
 }
 
 void pipeline_add_block(struct pipeline *pipeline, const struct sample_event *event)
@@ -389,9 +420,7 @@ void pipeline_add_block(struct pipeline *pipeline, const struct sample_event *ev
 	struct block *block = blocks_find(&pipeline->blocks, event->tid, event->sequence);
 	if (!block)
 		return;
-	if (pipeline->off_cpu.window)
-		count_block(pipeline, block, event->time_ns);
-	blocks_remove(&pipeline->blocks, block);
+	finish_block(pipeline, block, event->time_ns);
 }
 
 void pipeline_add_copy(struct pipeline *pipeline, const struct code_copy *copy)
@@ -473,25 +502,16 @@ uint64_t pipeline_next_tick_ns(const struct pipeline *pipeline, uint64_t now_ns)
 	return runtime_binder_next_ns(&pipeline->binder.runtimes, now_ns);
 }
 
-/* The second of the last window is not over: nobody samples what is left of it. */
-static void end_now(struct window_series *series, uint64_t now_ns)
-{
-	struct window *window = series->window;
-
-	if (window && now_ns > window->start_ns && now_ns < window->end_ns)
-		window->end_ns = now_ns;
-}
-
 void pipeline_close(struct pipeline *pipeline)
 {
 	uint64_t now_ns = clock_mono_ns();
 
 	if (!pipeline->symbolizer || !symbolizer_thread_is_running(pipeline->symbolizer))
 		return;
-	end_now(&pipeline->cpu, now_ns);
+	window_series_end(&pipeline->cpu, now_ns);
 	close_window(pipeline, &pipeline->cpu);
 	advance_blocks(pipeline, now_ns);
-	end_now(&pipeline->off_cpu, now_ns);
+	window_series_end(&pipeline->off_cpu, now_ns);
 	if (pipeline->off_cpu.window)
 		count_blocks(pipeline);
 	close_window(pipeline, &pipeline->off_cpu);
@@ -522,6 +542,7 @@ void pipeline_free(struct pipeline *pipeline)
 	window_free(pipeline->cpu.window);
 	window_free(pipeline->off_cpu.window);
 	blocks_done(&pipeline->blocks);
+	blocks_done(&pipeline->wakers);
 	kernel_symbols_free(pipeline->kernel);
 	identity_free(pipeline->identity);
 	elf_cache_free(pipeline->elfs);

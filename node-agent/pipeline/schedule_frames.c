@@ -3,76 +3,75 @@
 
 #include "base/cleanup.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 /* Tracepoint and BPF program have fewer frames. */
 #define TRACING_MAX_FRAMES 12
 
-static const char *const names[] = {
-	"__schedule",
-	"schedule",
-	"io_schedule",
-	"io_schedule_timeout",
-	"preempt_schedule",
-	"preempt_schedule_common",
-	"preempt_schedule_irq",
-	"preempt_schedule_notrace",
-	"raw_irqentry_exit_cond_resched",
-	"schedule_hrtimeout",
-	"schedule_hrtimeout_range",
-	"schedule_hrtimeout_range_clock",
-	"schedule_preempt_disabled",
-	"schedule_timeout",
-	"schedule_timeout_idle",
-	"schedule_timeout_interruptible",
-	"schedule_timeout_killable",
-	"schedule_timeout_uninterruptible",
+#define WAITS 1
+#define WAKES 2
+
+static const struct kernel_name names[] = {
+	{ "__schedule", WAITS },
+	{ "schedule", WAITS },
+	{ "io_schedule", WAITS },
+	{ "io_schedule_timeout", WAITS },
+	{ "preempt_schedule", WAITS },
+	{ "preempt_schedule_common", WAITS },
+	{ "preempt_schedule_irq", WAITS },
+	{ "preempt_schedule_notrace", WAITS },
+	{ "raw_irqentry_exit_cond_resched", WAITS },
+	{ "schedule_hrtimeout", WAITS },
+	{ "schedule_hrtimeout_range", WAITS },
+	{ "schedule_hrtimeout_range_clock", WAITS },
+	{ "schedule_preempt_disabled", WAITS },
+	{ "schedule_timeout", WAITS },
+	{ "schedule_timeout_idle", WAITS },
+	{ "schedule_timeout_interruptible", WAITS },
+	{ "schedule_timeout_killable", WAITS },
+	{ "schedule_timeout_uninterruptible", WAITS },
+
+	{ "autoremove_wake_function", WAKES },
+	{ "default_wake_function", WAKES },
+	{ "pollwake", WAKES },
+	{ "swake_up_locked", WAKES },
+	{ "swake_up_one", WAKES },
+	{ "try_to_wake_up", WAKES },
+	{ "wake_up_process", WAKES },
+	{ "wake_up_q", WAKES },
+	{ "wake_up_state", WAKES },
+	{ "woken_wake_function", WAKES },
+	{ "__wake_up", WAKES },
+	{ "__wake_up_common", WAKES },
+	{ "__wake_up_common_lock", WAKES },
+	{ "__wake_up_sync", WAKES },
+	{ "__wake_up_sync_key", WAKES },
 };
 
-/* The compiler may have added a suffix: "schedule_timeout.isra.0". */
-static bool is_named(const char *name, const char *wanted)
+void schedule_frames_init(struct kernel_ranges *frames, const struct kernel_symbols *symbols)
 {
-	size_t len = strlen(wanted);
-
-	return strncmp(name, wanted, len) == 0 && (name[len] == '\0' || name[len] == '.');
+	kernel_ranges_init(frames, symbols, names, array_len(names));
 }
 
-static void keep(const char *name, uint64_t start, uint64_t end, void *data)
-{
-	struct schedule_frames *frames = data;
-
-	for (size_t i = 0; i < array_len(names); i++)
-		if (is_named(name, names[i]) && frames->nr < SCHEDULE_FRAMES_MAX_RANGES) {
-			frames->ranges[frames->nr++] = (struct schedule_range){ start, end };
-			return;
-		}
-}
-
-void schedule_frames_init(struct schedule_frames *frames, const struct kernel_symbols *symbols)
-{
-	frames->nr = 0;
-	kernel_symbols_each(symbols, keep, frames);
-}
-
-static bool is_of_scheduler(const struct schedule_frames *frames, uint64_t address)
-{
-	for (size_t i = 0; i < frames->nr; i++)
-		if (address >= frames->ranges[i].start && address < frames->ranges[i].end)
-			return true;
-	return false;
-}
-
-size_t schedule_frames_count(const struct schedule_frames *frames, const __u64 *addresses,
-			     size_t nr)
+static size_t count(const struct kernel_ranges *frames, unsigned int meaning,
+		    const __u64 *addresses, size_t nr)
 {
 	size_t nr_tracing = 0;
 
 	while (nr_tracing < nr && nr_tracing < TRACING_MAX_FRAMES &&
-	       !is_of_scheduler(frames, addresses[nr_tracing]))
+	       kernel_ranges_find(frames, addresses[nr_tracing]) != meaning)
 		nr_tracing++;
 	size_t count = nr_tracing;
-	while (count < nr && is_of_scheduler(frames, addresses[count]))
+	while (count < nr && kernel_ranges_find(frames, addresses[count]) == meaning)
 		count++;
 	return count > nr_tracing ? count : 0;
+}
+
+size_t schedule_frames_count(const struct kernel_ranges *frames, const __u64 *addresses, size_t nr)
+{
+	return count(frames, WAITS, addresses, nr);
+}
+
+size_t schedule_frames_count_waking(const struct kernel_ranges *frames, const __u64 *addresses,
+				    size_t nr)
+{
+	return count(frames, WAKES, addresses, nr);
 }

@@ -7,13 +7,8 @@
 #include "bpf/shared/off_cpu.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
-static const struct {
-	const char *name; /* "*" at the end stands for any end */
-	enum wait_reason reason;
-} functions[] = {
+static const struct kernel_name functions[] = {
 	{ "__percpu_down_read", REASON_KERNEL_LOCK },
 	{ "__mutex_lock*", REASON_KERNEL_LOCK },
 	{ "__ww_mutex_lock*", REASON_KERNEL_LOCK },
@@ -120,55 +115,12 @@ static const struct {
 	{ "kthread", REASON_IDLE },
 };
 
-/* The compiler may have added a suffix: "do_poll.constprop.0". */
-static bool is_named(const char *name, const char *wanted)
+void wait_reasons_init(struct kernel_ranges *reasons, const struct kernel_symbols *symbols)
 {
-	size_t len = strcspn(wanted, "*");
-
-	return strncmp(name, wanted, len) == 0 &&
-	       (wanted[len] == '*' || name[len] == '\0' || name[len] == '.');
+	kernel_ranges_init(reasons, symbols, functions, array_len(functions));
 }
 
-static void keep(const char *name, uint64_t start, uint64_t end, void *data)
-{
-	struct wait_reasons *reasons = data;
-
-	for (size_t i = 0; i < array_len(functions); i++)
-		if (is_named(name, functions[i].name) && reasons->nr < WAIT_REASONS_MAX_RANGES) {
-			reasons->ranges[reasons->nr++] = (struct wait_range){
-				.start = start,
-				.end = end,
-				.reason = functions[i].reason,
-			};
-			return;
-		}
-}
-
-void wait_reasons_init(struct wait_reasons *reasons, const struct kernel_symbols *symbols)
-{
-	reasons->nr = 0;
-	kernel_symbols_each(symbols, keep, reasons);
-}
-
-static int compare(const void *key, const void *element)
-{
-	const uint64_t *address = key;
-	const struct wait_range *range = element;
-
-	if (*address < range->start)
-		return -1;
-	return *address >= range->end;
-}
-
-static enum wait_reason reason_of_frame(const struct wait_reasons *reasons, uint64_t address)
-{
-	const struct wait_range *range = bsearch(&address, reasons->ranges, reasons->nr,
-						 sizeof(*range), compare);
-
-	return range ? range->reason : REASON_NONE;
-}
-
-enum wait_reason wait_reasons_of(const struct wait_reasons *reasons,
+enum wait_reason wait_reasons_of(const struct kernel_ranges *reasons,
 				 const struct sample_event *event, size_t nr_skipped)
 {
 	bool is_disk = event->wait_flags & WAIT_FLAG_IO;
@@ -176,7 +128,7 @@ enum wait_reason wait_reasons_of(const struct wait_reasons *reasons,
 	if (event->wait_flags & WAIT_FLAG_PREEMPTED)
 		return REASON_PREEMPTED;
 	for (size_t i = nr_skipped; i < event->nr_kernel; i++) {
-		enum wait_reason reason = reason_of_frame(reasons, event->frames[i]);
+		enum wait_reason reason = kernel_ranges_find(reasons, event->frames[i]);
 
 		if (reason == REASON_DISK)
 			is_disk = true;

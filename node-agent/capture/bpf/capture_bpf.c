@@ -106,6 +106,7 @@ static void set_knobs(struct flamelet_bpf *skel, const struct capture_opts *opts
 	bpf_program__set_autoload(skel->progs.follow_fork, opts->follow_forks);
 	skel->rodata->off_cpu_has_exit = opts->off_cpu && kernel_has_exit();
 	skel->rodata->off_cpu_min_ns = opts->min_block_ns;
+	bpf_program__set_autoload(skel->progs.off_cpu_waking, opts->off_cpu && opts->wakers);
 	bpf_program__set_autoload(skel->progs.off_cpu_switch, opts->off_cpu);
 	bpf_program__set_autoload(skel->progs.off_cpu_exit, skel->rodata->off_cpu_has_exit);
 }
@@ -335,6 +336,8 @@ static int attach_off_cpu(struct flamelet_bpf *skel)
 
 	if (skel->rodata->off_cpu_has_exit)
 		r = attach_prog(skel->progs.off_cpu_exit, &skel->links.off_cpu_exit);
+	if (r == 0 && bpf_program__autoload(skel->progs.off_cpu_waking))
+		r = attach_prog(skel->progs.off_cpu_waking, &skel->links.off_cpu_waking);
 	return r < 0 ? r : attach_prog(skel->progs.off_cpu_switch, &skel->links.off_cpu_switch);
 }
 

@@ -254,9 +254,11 @@ static const struct refusal refusals[] = {
 	  "--format: invalid value \"htm\"; expected svg, html, pprof, folded, speedscope, "
 	  "firefox, json, csv or view" },
 	{ COMMAND_RECORD, "--reason disk,poll",
-	  "--reason and --min-block select waits; add --kind offcpu" },
+	  "--reason, --min-block and --waker are for waits; add --kind offcpu" },
 	{ COMMAND_RECORD, "--min-block 1ms --kind cpu",
-	  "--reason and --min-block select waits; add --kind offcpu" },
+	  "--reason, --min-block and --waker are for waits; add --kind offcpu" },
+	{ COMMAND_RECORD, "--waker",
+	  "--reason, --min-block and --waker are for waits; add --kind offcpu" },
 	{ COMMAND_RECORD, "--reason lock --kind offcpu",
 	  "--reason: invalid value \"lock\"; expected preempted, disk, page-fault, reclaim, "
 	  "network, "

@@ -27,16 +27,34 @@ struct fixture {
 	uint64_t start_ns; /* with a second of Unix time */
 	/* By the symbolizer thread; read when it has ended. */
 	uint64_t waited_ns[REASON_NR];
+	uint64_t woken_ns; /* by the thread "waker" */
 	size_t nr_profiles;
 };
+
+/* Returns whether the second half of a stack is that of the waker: a frame without a name. */
+static bool is_woken(const struct profile *profile, const struct profile_stack *stack)
+{
+	for (size_t i = 0; i < stack->nr; i++) {
+		uint32_t location = profile->stack_locations[stack->first + i];
+
+		if (strcmp(profile_location_name(profile, location), "[woken by waker]") == 0)
+			return i == 1;
+	}
+	return false;
+}
 
 static void take_profile(struct profile *profile, void *data)
 {
 	struct fixture *fixture = data;
 
 	assert_int_equal(profile->type, PROFILE_OFF_CPU);
-	for (size_t i = 0; i < profile->nr_samples; i++)
-		fixture->waited_ns[profile->samples[i].reason] += profile->samples[i].count;
+	for (size_t i = 0; i < profile->nr_samples; i++) {
+		const struct profile_sample *sample = &profile->samples[i];
+
+		fixture->waited_ns[sample->reason] += sample->count;
+		if (is_woken(profile, &profile->stacks[sample->stack]))
+			fixture->woken_ns += sample->count;
+	}
 	fixture->nr_profiles++;
 }
 
@@ -150,6 +168,19 @@ static void add(struct fixture *fixture, uint64_t from_ms, uint64_t to_ms, uint8
 	pipeline_add_block(fixture->pipeline, &event);
 }
 
+static void wake(struct fixture *fixture, uint64_t at_ms, uint32_t sequence)
+{
+	struct sample_event event = event_at(fixture, at_ms, sequence);
+
+	event.kind = RECORD_WAKER;
+	event.tid = TID + 1;
+	event.woken_tid = TID;
+	event.nr_user = 1;
+	event.frames[0] = 0x1000;
+	memcpy(event.thread_comm, "waker", sizeof("waker"));
+	pipeline_add_waker(fixture->pipeline, &event);
+}
+
 /* Ends the input, and waits for all profiles. */
 static void finish(struct fixture *fixture)
 {
@@ -208,6 +239,27 @@ static void waits_that_are_too_short_do_not_count(void **state)
 	assert_int_equal(fixture->waited_ns[REASON_OTHER], 25 * MS);
 }
 
+/* What goes on has none yet. */
+static void the_last_part_of_a_wait_has_its_waker(void **state)
+{
+	struct fixture *fixture = fixture_or_skip(state);
+
+	start(fixture, 0, 0);
+	begin(fixture, 10, 1, 0);
+	wake(fixture, 29, 1);
+	end(fixture, 30, 1);
+	begin(fixture, 900, 2, 0);
+	wake(fixture, 1099, 2);
+	end(fixture, 1100, 2);
+	begin(fixture, 1200, 3, 0);
+	wake(fixture, 1250, 2); /* of another block */
+	end(fixture, 1300, 3);
+	finish(fixture);
+	assert_int_equal(fixture->waited_ns[REASON_OTHER], 320 * MS);
+	/* Windows begin with Unix seconds, which are not quite those of the monotonic clock. */
+	assert_in_range(fixture->woken_ns, 119 * MS, 121 * MS);
+}
+
 static void a_wait_is_in_each_second_in_which_it_goes_on(void **state)
 {
 	struct fixture *fixture = fixture_or_skip(state);
@@ -226,6 +278,7 @@ int main(int argc, char **argv)
 		BLOCKS_TEST(waits_have_reasons),
 		BLOCKS_TEST(hidden_reasons_do_not_count),
 		BLOCKS_TEST(waits_that_are_too_short_do_not_count),
+		BLOCKS_TEST(the_last_part_of_a_wait_has_its_waker),
 		BLOCKS_TEST(a_wait_is_in_each_second_in_which_it_goes_on),
 	};
 

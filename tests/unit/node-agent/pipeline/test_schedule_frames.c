@@ -29,11 +29,11 @@
 #define TRACE 0xffffffff81000510
 #define PROGRAM 0xffffffffc0000010
 
-static struct schedule_frames frames_of(const char *list)
+static struct kernel_ranges frames_of(const char *list)
 {
 	char dir[] = "/tmp/flamelet-frames-XXXXXX", path[64];
 	_cleanup_(kernel_symbols_freep) struct kernel_symbols *symbols = NULL;
-	struct schedule_frames frames;
+	struct kernel_ranges frames;
 	int error;
 
 	assert_non_null(mkdtemp(dir));
@@ -64,7 +64,7 @@ static void frames_up_to_the_scheduler_are_counted(void **state)
 		  0 }, /* too far from the leaf */
 		{ { 0 }, 0, 0 },
 	};
-	const struct schedule_frames frames = frames_of(LIST);
+	const struct kernel_ranges frames = frames_of(LIST);
 
 	(void)state;
 	assert_int_equal(frames.nr, 3);
@@ -75,7 +75,7 @@ static void frames_up_to_the_scheduler_are_counted(void **state)
 
 static void without_names_nothing_is_counted(void **state)
 {
-	const struct schedule_frames frames = frames_of("");
+	const struct kernel_ranges frames = frames_of("");
 	const __u64 addresses[] = { SCHEDULE_INSIDE, SLEEP };
 
 	(void)state;

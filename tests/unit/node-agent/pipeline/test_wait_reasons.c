@@ -52,7 +52,7 @@ static uint64_t address_of(const char *name)
 	return BASE + i * FUNCTION_BYTES + 0x10;
 }
 
-static void read_list(const char *list, struct wait_reasons *reasons)
+static void read_list(const char *list, struct kernel_ranges *reasons)
 {
 	char dir[] = "/tmp/flamelet-reasons-XXXXXX", path[64];
 	_cleanup_(kernel_symbols_freep) struct kernel_symbols *symbols = NULL;
@@ -68,7 +68,7 @@ static void read_list(const char *list, struct wait_reasons *reasons)
 	assert_int_equal(rmdir(dir), 0);
 }
 
-static void read_names(struct wait_reasons *reasons)
+static void read_names(struct kernel_ranges *reasons)
 {
 	_cleanup_(strbuf_done) struct strbuf list = strbuf_with_max(SIZE_MAX);
 
@@ -128,7 +128,7 @@ static void the_nearest_function_of_the_kernel_decides(void **state)
 		{ { "__schedule", "do_waitid_none" }, 0, REASON_OTHER },
 		{ { "__schedule" }, 0, REASON_OTHER },
 	};
-	struct wait_reasons reasons;
+	struct kernel_ranges reasons;
 
 	(void)state;
 	read_names(&reasons);
@@ -141,7 +141,7 @@ static void the_nearest_function_of_the_kernel_decides(void **state)
 static void skipped_frames_have_no_reason(void **state)
 {
 	static const char *const frames[] = { "do_nanosleep", "ep_poll", NULL };
-	struct wait_reasons reasons;
+	struct kernel_ranges reasons;
 
 	(void)state;
 	read_names(&reasons);
@@ -152,7 +152,7 @@ static void skipped_frames_have_no_reason(void **state)
 static void without_names_only_the_flags_tell(void **state)
 {
 	static const char *const frames[] = { "__schedule", "ep_poll", NULL };
-	struct wait_reasons reasons;
+	struct kernel_ranges reasons;
 
 	(void)state;
 	read_list("", &reasons);
@@ -166,14 +166,14 @@ static void without_names_only_the_flags_tell(void **state)
 static void too_many_functions_are_left_out(void **state)
 {
 	_cleanup_(strbuf_done) struct strbuf list = strbuf_with_max(SIZE_MAX);
-	struct wait_reasons reasons;
+	struct kernel_ranges reasons;
 
 	(void)state;
-	for (unsigned int i = 0; i < WAIT_REASONS_MAX_RANGES + 10; i++)
+	for (unsigned int i = 0; i < KERNEL_RANGES_MAX + 10; i++)
 		strbuf_appendf(&list, "%llx t rwsem_down_%u\n",
 			       (unsigned long long)(BASE + i * FUNCTION_BYTES), i);
 	read_list(strbuf_str(&list), &reasons);
-	assert_int_equal(reasons.nr, WAIT_REASONS_MAX_RANGES);
+	assert_int_equal(reasons.nr, KERNEL_RANGES_MAX);
 }
 
 int main(void)
