@@ -178,3 +178,22 @@ void check_tracepoints(const struct doctor_host *host, struct doctor_report *rep
 	if (is_complete)
 		doctor_report_ok(report, "tracepoints", "process and cgroup events are available");
 }
+
+/* Checks the tracepoints of --kind offcpu. Without the second one, blocks are chosen by prediction
+ * (bpf/shared/off_cpu.h). */
+void check_waits(const struct doctor_host *host, struct doctor_report *report)
+{
+	int r = try_tracepoint("sched_switch");
+
+	(void)host;
+	if (r < 0)
+		doctor_report_add(report, FINDING_WARN, "off-CPU time",
+				  "make the capture backend bpf work, as the checks above say",
+				  "cannot be recorded: sched_switch: %s", strerror(-r));
+	else if (try_tracepoint("sched_exit_tp") < 0)
+		doctor_report_ok(report, "off-CPU time",
+				 "can be recorded; rare long waits vary, because this kernel is "
+				 "older than 6.15 (no sched_exit_tp)");
+	else
+		doctor_report_ok(report, "off-CPU time", "can be recorded");
+}

@@ -39,6 +39,7 @@ void check_btf(const struct doctor_host *host, struct doctor_report *report);
 void check_lockdown(const struct doctor_host *host, struct doctor_report *report);
 void check_bpf(const struct doctor_host *host, struct doctor_report *report);
 void check_tracepoints(const struct doctor_host *host, struct doctor_report *report);
+void check_waits(const struct doctor_host *host, struct doctor_report *report);
 void check_perf(const struct doctor_host *host, struct doctor_report *report);
 void check_capture_backend(const struct doctor_host *host, struct doctor_report *report);
 void check_kernel_symbols(const struct doctor_host *host, struct doctor_report *report);
