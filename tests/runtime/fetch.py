@@ -64,16 +64,20 @@ def pypi(version, directory):
     os.remove(wheel)
 
 
-def maven(coordinates, directory):
-    """CPython as a shared library, or async-profiler, packed into a jar."""
+def maven(packages, directory):
+    """CPython as a shared library, async-profiler or Javet, packed into jars."""
     host.require("mvn")
+    for coordinates in packages.split():
+        with zipfile.ZipFile(jar_of(coordinates)) as archive:
+            archive.extractall(directory)
+
+
+def jar_of(coordinates):
     group, name, version, _, *classifier = coordinates.split(":")
     host.run("mvn", "-q", "-B", "dependency:get", "-Dtransitive=false", f"-Dartifact={coordinates}", cwd="/",
              seconds=SECONDS)
-    jar = os.path.join(os.path.expanduser("~/.m2/repository"), *group.split("."), name, version,
-                       f"{'-'.join((name, version, *classifier))}.jar")
-    with zipfile.ZipFile(jar) as archive:
-        archive.extractall(directory)
+    return os.path.join(os.path.expanduser("~/.m2/repository"), *group.split("."), name, version,
+                        f"{'-'.join((name, version, *classifier))}.jar")
 
 
 def debian(suite, directory):

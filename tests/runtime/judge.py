@@ -75,7 +75,10 @@ def is_library(frame):
 
 
 def is_hidden(frame, runtime):
-    """Frames that the runtime itself does not tell of: a JVM's own classes of lambdas, and its stubs."""
+    """Frames that the runtime itself does not tell of: a JVM's own classes of lambdas, and its stubs; all frames of a JVM
+    that V8 is in."""
+    if runtime == "v8" and (frame.file.endswith(".java") or frame.name.startswith("StubRoutines")):
+        return True
     is_stub = runtime == "hotspot" and not frame.file and not is_nameless(frame) and not re.fullmatch(r"[^ ]+\.[^ .]+(\(.*)?", frame.name)
     return is_stub or HIDDEN.search(frame.name)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import cases
 import fetch
+import host
 
 PYENV = os.path.join(os.environ.get("PYENV_ROOT") or os.path.expanduser("~/.pyenv"), "versions")
 TRIXIE = "debian trixie python3 nodejs openjdk-21-jre-headless openjdk-25-jre-headless"
@@ -27,12 +28,15 @@ class Version:
     is_root: bool = False   # the program is inside the directory as /
     environment: tuple = ()
     arguments: tuple = ()   # of the program, before those of the load
+    needs: tuple = ()       # other programs
 
     def runtime(self):
         """Gets it, or raises host.Skip."""
+        host.require(*self.needs)
         directory = fetch.fetch(self.source, self.directory) if self.source else "/"
         environment = tuple((key, value.format(directory)) for key, value in self.environment)
-        return cases.Runtime(self.kind, self.name, (self.program.format(directory), *self.arguments),
+        words = (word.format(directory) for word in (self.program, *self.arguments))
+        return cases.Runtime(self.kind, self.name, tuple(words),
                              directory if self.is_root else "/", environment)
 
 
@@ -60,6 +64,14 @@ def deno(version):
     return Version("v8", f"Deno {version}", f"npm @deno/linux-x64-glibc@{version}", f"deno-{version}", "{0}/deno",
                    environment=(("DENO_DIR", "{0}/written"), ("DENO_NO_UPDATE_CHECK", "1"), ("NO_COLOR", "1")),
                    arguments=("run", "-A", "--v8-flags=--no-enable-lazy-source-positions"))
+
+
+def javet(version):
+    """Node in a JVM, whose stack has to have room for V8's frames. The library is loaded from where it is, not copied."""
+    jars = " ".join(f"com.caoccao.javet:{name}:{version}:jar" for name in ("javet", "javet-node-linux-x86_64"))
+    return Version("v8", f"Javet {version}, Node in a JVM", f"maven {jars}", f"javet-{version}", "/usr/bin/java",
+                   arguments=("-Xss8m", "-Djavet.lib.loading.type=custom", "-Djavet.lib.loading.path={0}",
+                              "-cp", "{0}", f"{cases.LOADS}/Script.java"), needs=("javac",))
 
 
 def temurin(version):
@@ -92,7 +104,7 @@ VERSIONS = (
     *map(official_node, ("16.20.2", "18.20.8", "22.23.3", "24.21.0", "26.10.0")),
     in_debian("v8", "trixie", TRIXIE, "/usr/bin/node"),
     in_debian("v8", "sid", SID, "/usr/bin/node"),
-    deno("2.9.6"),
+    deno("2.9.6"), javet("5.0.6"),
     Version("hotspot", "installed", "", "", "/usr/bin/java"),
     *map(temurin, ("11.0.13.1", "17.0.9.2", "21.0.8.2", "25.0.2.1")),
     *(jvm_of_debian("sid", SID, number) for number in (8, 11, 17, 26, 27, 28)),
