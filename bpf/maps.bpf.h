@@ -111,7 +111,7 @@ struct off_cpu_turn {
 	__u32 is_unwinding; /* off_cpu_exit() is at work */
 	__u32 was_preempted; /* when the block began */
 	__u32 sequence; /* of a block whose waker was sent */
-	__u32 pad;
+	__u32 runnable_us; /* as in the record */
 };
 
 MAP struct {

@@ -86,6 +86,7 @@ struct block_facts {
 	__u64 length_ns;
 	__u32 probability;
 	__u32 sequence;
+	__u32 runnable_us;
 };
 
 /* The thread has the mark of a wait for a device until it has run on. */
@@ -115,6 +116,7 @@ static __always_inline bool send_block(void *ctx, struct task_struct *task,
 	event->length_ns = facts->length_ns;
 	event->probability = facts->probability;
 	event->sequence = facts->sequence;
+	event->runnable_us = facts->runnable_us;
 	event->wait_flags = read_wait_flags(task, facts->was_preempted);
 	read_stacks(ctx, task, scratch);
 	if (output_event(event, scratch->unwind.asks || must_be_read_soon(scratch)) < 0) {
@@ -125,8 +127,16 @@ static __always_inline bool send_block(void *ctx, struct task_struct *task,
 	return true;
 }
 
+/* Returns the time since the thread was woken. */
+static __always_inline __u32 runnable_us(const struct off_cpu_slot *slot, __u64 now_ns)
+{
+	if (!slot->is_woken)
+		return 0;
+	return (__u32)((now_ns - slot->begin_ns) / NSEC_PER_USEC) - slot->woken_us;
+}
+
 /* If the record is lost, the agent sees in the slot that the block is over. */
-static __always_inline void send_end(__u32 tid, __u32 sequence, __u64 now_ns)
+static __always_inline void send_end(const struct off_cpu_slot *slot, __u32 tid, __u64 now_ns)
 {
 	__u32 index = unwinder_is_busy();
 	struct scratch *scratch = bpf_map_lookup_elem(&scratch_of_cpu, &index);
@@ -138,7 +148,8 @@ static __always_inline void send_end(__u32 tid, __u32 sequence, __u64 now_ns)
 	event->kind = RECORD_BLOCK_END;
 	event->time_ns = now_ns;
 	event->tid = tid;
-	event->sequence = sequence;
+	event->sequence = slot->sequence;
+	event->runnable_us = runnable_us(slot, now_ns);
 	event->nr_kernel = 0;
 	event->nr_user = 0;
 	event->unwind_result = UNWIND_COMPLETE;
@@ -170,6 +181,7 @@ static __always_inline struct off_cpu_turn *end_late(__u32 tid, __u64 begin_ns, 
 	turn->probability = probability;
 	turn->was_preempted = false;
 	turn->sequence = 0;
+	turn->runnable_us = 0;
 	return turn;
 }
 
@@ -182,6 +194,7 @@ static __always_inline void end_unchosen(const struct off_cpu_slot *slot, __u32 
 	if (!turn)
 		return;
 	turn->was_preempted = slot->was_preempted;
+	turn->runnable_us = runnable_us(slot, now_ns);
 	if (slot->is_woken)
 		turn->sequence = slot->sequence;
 }
@@ -191,7 +204,7 @@ static __always_inline void end_known(struct off_cpu_slot *slot, __u32 tid, __u6
 	__u64 length_us = (now_ns - slot->begin_ns) / NSEC_PER_USEC;
 
 	if (slot->is_chosen)
-		send_end(tid, slot->sequence, now_ns);
+		send_end(slot, tid, now_ns);
 	else if (off_cpu_has_exit)
 		end_unchosen(slot, tid, now_ns);
 	if (length_us > OFF_CPU_MAX_THRESHOLD_NS / NSEC_PER_USEC)
@@ -287,6 +300,7 @@ int off_cpu_exit(void *ctx)
 		.length_ns = turn->length_ns,
 		.probability = turn->probability,
 		.sequence = turn->sequence,
+		.runnable_us = turn->runnable_us,
 	};
 	turn->is_unwinding = true;
 	(void)send_block(ctx, task, &facts);
@@ -354,6 +368,7 @@ int BPF_PROG(off_cpu_waking, struct task_struct *task)
 	    slot->is_woken)
 		return 0;
 	slot->is_woken = true;
+	slot->woken_us = (__u32)((now_ns - slot->begin_ns) / NSEC_PER_USEC);
 	if (choose_at_wake(slot, now_ns) && !unwinder_is_busy())
 		send_waker(ctx, task, slot->sequence, now_ns);
 	return 0;

@@ -20,8 +20,8 @@ sys.path.insert(0, os.path.join(HERE, "local"))
 import host
 
 SECONDS = 4
-# Between the clocks' readings and the choice of waits. Short waits are estimated from some of them.
-TOLERANCE = 0.12
+# Waits are estimated from some of them; on a busy machine, from few. tests/bpf_kernel/test_off_cpu.c is stricter.
+TOLERANCE = 0.3
 # Who ends the wait, and what is in its stack.
 WAKERS = {"hold_the_lock": ("[woken by timer]", "hrtimer"), "poll_often": ("[woken by timer]", "hrtimer"),
           "serve_request": ("[woken by hold_the_lock of off_cpu]", "unlock")}
@@ -29,6 +29,7 @@ REASONS = ("sleep", "pipe", "network", "poll", "futex", "child", "signal", "disk
 # Of the time in which a thread could not run.
 RIGHT_SHARE = 0.95
 DISK_SECONDS = 0.05
+RUN_DELAY_TOLERANCE = 0.3   # of a few hundred stacks that stand for all
 # What the kernel is asked for, at the tip.
 TIPS = {"hold_the_lock": "nanosleep", "serve_request": "futex", "poll_often": "nanosleep"}
 
@@ -116,6 +117,16 @@ def find_waker(folded, thread):
     return max(sums, key=sums.get, default="")
 
 
+def check_run_delay(output, waits):
+    """Two threads share a CPU all the time: the kernel must have counted the same for them."""
+    truth = sum(float(line.split()[1]) for line in output.splitlines() if line.startswith("preempted "))
+    found = waits.get("preempted", 0) + waits.get("run-queue", 0)
+    if truth == 0:
+        print("SKIP: this kernel does not count run delays (CONFIG_SCHED_INFO)")
+    elif abs(found - truth) > RUN_DELAY_TOLERANCE * truth:
+        yield f"threads waited for a CPU for {truth:.3f} s, and have {found:.3f} s in the profile"
+
+
 def check_reasons(flamelet, directory):
     folded, program = os.path.join(directory, "reasons.folded"), build(directory, "wait_reasons")
     with tempfile.TemporaryDirectory(prefix="waits-", dir=os.getcwd()) as disk:
@@ -127,7 +138,7 @@ def check_reasons(flamelet, directory):
     sums = sum_reasons(folded)
     for thread in REASONS:
         waits = {reason: seconds for reason, seconds in sums.get(thread, {}).items()
-                 if reason == thread or reason not in ("preempted", "signal")}
+                 if reason == thread or reason not in ("preempted", "run-queue", "signal")}
         if thread in ("disk", "page-fault") and sum(waits.values()) < DISK_SECONDS:
             print(f"SKIP: the file system of {os.getcwd()} does not wait for a disk")
         elif waits.get(thread, 0) < RIGHT_SHARE * sum(waits.values()) or not waits:
@@ -135,6 +146,7 @@ def check_reasons(flamelet, directory):
     for thread, waker in {"pipe": "[woken by sleep of wait_reasons]", "network": "[woken by network]"}.items():
         if find_waker(folded, thread) != waker:
             yield f"the waker of thread {thread} is {find_waker(folded, thread)}"
+    yield from check_run_delay(done.stdout, sums.get("preempted", {}))
     if "waited for" not in done.stdout:
         yield f"the summary tells no reasons: {done.stdout}"
 

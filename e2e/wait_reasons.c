@@ -3,6 +3,7 @@
  *
  *	wait_reasons SECONDS DIRECTORY
  *
+ * Prints how long the kernel says that each thread could run and had no CPU: "NAME SECONDS".
  * Makes a file in the directory, whose file system should be on a disk. */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -134,27 +135,50 @@ static void work_page_fault(void)
 
 static void work_preempted(void)
 {
-	cpu_set_t cpus;
-
-	CPU_ZERO(&cpus);
-	CPU_SET(0, &cpus);
-	sched_setaffinity(0, sizeof(cpus), &cpus);
 	for (double until = now() + 0.1; now() < until;)
 		;
+}
+
+/* The second number of schedstat (Documentation/scheduler/sched-stats.rst), in seconds. */
+static double read_run_delay(void)
+{
+	FILE *file = fopen("/proc/thread-self/schedstat", "re");
+	long long delay_ns = 0;
+
+	if (!file)
+		return 0;
+	if (fscanf(file, "%*d %lld", &delay_ns) != 1)
+		delay_ns = 0;
+	fclose(file);
+	return (double)delay_ns / 1e9;
 }
 
 struct thread {
 	const char *name;
 	void (*work)(void);
+	bool is_on_first_cpu;
 };
+
+static void move_to_first_cpu(void)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(0, &cpus);
+	sched_setaffinity(0, sizeof(cpus), &cpus);
+}
 
 static void *run(void *data)
 {
 	const struct thread *thread = data;
 
+	if (thread->is_on_first_cpu)
+		move_to_first_cpu();
 	prctl(PR_SET_NAME, thread->name);
+	double delay = read_run_delay(); /* before it had its name */
 	while (now() < end)
 		thread->work();
+	printf("%s %.6f\n", thread->name, read_run_delay() - delay);
 	return NULL;
 }
 
@@ -194,13 +218,18 @@ static void make_file(const char *directory)
 int main(int argc, char **argv)
 {
 	static const struct thread threads[] = {
-		{ "sleep", work_sleep },	 { "pipe", work_pipe },
-		{ "network", work_network },	 { "poll", work_poll },
-		{ "futex", work_futex },	 { "signal", work_signal },
-		{ "disk", work_disk },		 { "page-fault", work_page_fault },
-		{ "preempted", work_preempted }, { "preempted", work_preempted },
+		{ .name = "sleep", .work = work_sleep },
+		{ .name = "pipe", .work = work_pipe },
+		{ .name = "network", .work = work_network },
+		{ .name = "poll", .work = work_poll },
+		{ .name = "futex", .work = work_futex },
+		{ .name = "signal", .work = work_signal },
+		{ .name = "disk", .work = work_disk },
+		{ .name = "page-fault", .work = work_page_fault },
+		{ .name = "preempted", .work = work_preempted, .is_on_first_cpu = true },
+		{ .name = "preempted", .work = work_preempted, .is_on_first_cpu = true },
 	};
-	static const struct thread child = { "child", work_child };
+	static const struct thread child = { .name = "child", .work = work_child };
 	size_t nr = sizeof(threads) / sizeof(threads[0]);
 	pthread_t handle;
 	sigset_t set;
@@ -214,8 +243,10 @@ int main(int argc, char **argv)
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	end = now() + strtod(argv[1], NULL);
 	/* In a process of its own: fork(2) holds up the page faults of all threads. */
-	if (fork() == 0)
-		_exit(run((void *)&child) != NULL);
+	if (fork() == 0) {
+		run((void *)&child);
+		return EXIT_SUCCESS;
+	}
 	for (size_t i = 0; i < nr; i++)
 		check(pthread_create(&handle, NULL, run, (void *)&threads[i]) == 0, "thread");
 	while (now() < end + 0.2) /* those that wait for others end with the process */

@@ -4,13 +4,21 @@
 #include <string.h>
 
 static const char *const words[REASON_NR] = {
-	[REASON_NONE] = "",	      [REASON_PREEMPTED] = "preempted",
-	[REASON_DISK] = "disk",	      [REASON_PAGE_FAULT] = "page-fault",
-	[REASON_RECLAIM] = "reclaim", [REASON_NETWORK] = "network",
-	[REASON_PIPE] = "pipe",	      [REASON_POLL] = "poll",
-	[REASON_FUTEX] = "futex",     [REASON_KERNEL_LOCK] = "kernel-lock",
-	[REASON_SLEEP] = "sleep",     [REASON_CHILD] = "child",
-	[REASON_SIGNAL] = "signal",   [REASON_IDLE] = "idle",
+	[REASON_NONE] = "",
+	[REASON_PREEMPTED] = "preempted",
+	[REASON_RUN_QUEUE] = "run-queue",
+	[REASON_DISK] = "disk",
+	[REASON_PAGE_FAULT] = "page-fault",
+	[REASON_RECLAIM] = "reclaim",
+	[REASON_NETWORK] = "network",
+	[REASON_PIPE] = "pipe",
+	[REASON_POLL] = "poll",
+	[REASON_FUTEX] = "futex",
+	[REASON_KERNEL_LOCK] = "kernel-lock",
+	[REASON_SLEEP] = "sleep",
+	[REASON_CHILD] = "child",
+	[REASON_SIGNAL] = "signal",
+	[REASON_IDLE] = "idle",
 	[REASON_OTHER] = "other",
 };
 

@@ -6,7 +6,8 @@
 /* The numbers are those in files of the record. */
 enum wait_reason {
 	REASON_NONE, /* not a wait, or not known */
-	REASON_PREEMPTED, /* it could run, and another thread got the CPU */
+	REASON_PREEMPTED, /* it could run on, and another thread got the CPU */
+	REASON_RUN_QUEUE, /* it was woken, and got no CPU yet */
 	REASON_DISK, /* a file, a block device, or a directory */
 	REASON_PAGE_FAULT, /* memory that is read from a file, swapped in or copied */
 	REASON_RECLAIM, /* the kernel frees memory first */

@@ -62,7 +62,9 @@ struct sample_event {
 	__u32 sequence; /* tells the blocks of a thread apart */
 	__u64 length_ns; /* of RECORD_BLOCK_LATE: time since its beginning */
 	__u32 woken_tid; /* of RECORD_WAKER; `sequence` is that of its block */
-	__u32 pad2;
+	/* Of the end of a block: the time before it in which the thread was awake and got no CPU;
+	 * 0: not known */
+	__u32 runnable_us;
 	char thread_comm[TASK_COMM_LEN];
 	char process_comm[TASK_COMM_LEN]; /* of the thread group's leader */
 	__u64 frames[MAX_FRAMES]; /* words */

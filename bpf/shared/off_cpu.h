@@ -58,7 +58,7 @@ struct off_cpu_slot {
 	__u8 was_preempted; /* when it began */
 	__u8 is_woken; /* the waker was seen */
 	__u32 wake_probability; /* with which the block was chosen then; 0: it was not */
-	__u32 pad;
+	__u32 woken_us; /* when it was, since the beginning of the block */
 };
 
 #endif

@@ -123,10 +123,10 @@ VALUE(kind, STORE_CHOICE, "cpu or offcpu",
       WORDS([OPTION_KIND_CPU] = "cpu", [OPTION_KIND_OFF_CPU] = "offcpu"));
 /* In the order of enum wait_reason, without the first one. */
 VALUE(reasons, STORE_MASK,
-      "preempted, disk, page-fault, reclaim, network, pipe, poll, futex, kernel-lock, sleep, "
-      "child, signal, idle or other; or all or none",
-      WORDS("preempted", "disk", "page-fault", "reclaim", "network", "pipe", "poll", "futex",
-	    "kernel-lock", "sleep", "child", "signal", "idle", "other"));
+      "preempted, run-queue, disk, page-fault, reclaim, network, pipe, poll, futex, kernel-lock, "
+      "sleep, child, signal, idle or other; or all or none",
+      WORDS("preempted", "run-queue", "disk", "page-fault", "reclaim", "network", "pipe", "poll",
+	    "futex", "kernel-lock", "sleep", "child", "signal", "idle", "other"));
 VALUE(capture, STORE_CHOICE, "auto, bpf or perf",
       WORDS([OPTION_CAPTURE_AUTO] = "auto", [OPTION_CAPTURE_BPF] = "bpf",
 	    [OPTION_CAPTURE_PERF] = "perf"));

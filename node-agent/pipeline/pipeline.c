@@ -281,12 +281,10 @@ static void count_block(struct pipeline *pipeline, struct block *block, const st
 	struct window *window = pipeline->off_cpu.window;
 	uint64_t weight_ns;
 
-	if (until_ns < block->begin_ns + pipeline->opts.min_block_ns)
-		return;
 	block->counted_ns = max_u64(block->counted_ns, pipeline->blocks_start_ns);
 	weight_ns = block_weight(block, until_ns);
 	block->counted_ns = max_u64(block->counted_ns, until_ns);
-	if (weight_ns == 0)
+	if (weight_ns == 0 || pipeline->opts.hidden_reasons & 1U << block->reason)
 		return;
 	block->event->time_ns = until_ns;
 	if (add_to_window(pipeline, window, block->event, block, waker, weight_ns) == 0)
@@ -306,6 +304,12 @@ static bool is_over(const struct pipeline *pipeline, struct block *block)
 	return was_doubted && block->is_doubted;
 }
 
+/* Returns whether the block has become long enough to count. */
+static bool is_long(const struct pipeline *pipeline, const struct block *block, uint64_t until_ns)
+{
+	return until_ns >= block->begin_ns + pipeline->opts.min_block_ns;
+}
+
 /* Counts the blocks that go on at the end of the window. */
 static void count_blocks(struct pipeline *pipeline)
 {
@@ -317,7 +321,8 @@ static void count_blocks(struct pipeline *pipeline)
 			blocks_remove(&pipeline->blocks, block);
 			continue;
 		}
-		count_block(pipeline, block, NULL, pipeline->off_cpu.window->end_ns);
+		if (is_long(pipeline, block, pipeline->off_cpu.window->end_ns))
+			count_block(pipeline, block, NULL, pipeline->off_cpu.window->end_ns);
 		i++;
 	}
 }
@@ -366,20 +371,24 @@ void pipeline_begin_block(struct pipeline *pipeline, const struct sample_event *
 
 	advance_blocks(pipeline, event->time_ns);
 	binder_check_sample(&pipeline->binder, event);
-	if (!(pipeline->opts.hidden_reasons & 1U << reason) &&
-	    blocks_begin(&pipeline->blocks, event, nr_skipped, reason) < 0)
+	if (blocks_begin(&pipeline->blocks, event, nr_skipped, reason) < 0)
 		pipeline->nr_blocks_lost++;
 	binder_see_sample(&pipeline->binder, event);
 }
 
-/* Counts the last part of a block, which ended at `end_ns`. */
-static void finish_block(struct pipeline *pipeline, struct block *block, uint64_t end_ns)
+/* Counts the last part of a block, which a record ended. At its end the thread waited for a CPU
+ * only, if it is known when it was woken. */
+static void finish_block(struct pipeline *pipeline, struct block *block,
+			 const struct sample_event *end)
 {
-	struct block *waker = blocks_find(&pipeline->wakers, block->event->tid,
-					  block->event->sequence);
+	uint64_t runnable_ns = min_u64(end->runnable_us * NSEC_PER_USEC, end->time_ns);
+	struct block *waker = blocks_find(&pipeline->wakers, end->tid, end->sequence);
 
-	if (pipeline->off_cpu.window)
-		count_block(pipeline, block, waker, end_ns);
+	if (pipeline->off_cpu.window && is_long(pipeline, block, end->time_ns)) {
+		count_block(pipeline, block, waker, end->time_ns - runnable_ns);
+		block->reason = REASON_RUN_QUEUE;
+		count_block(pipeline, block, waker, end->time_ns);
+	}
 	blocks_remove(&pipeline->blocks, block);
 	if (waker)
 		blocks_remove(&pipeline->wakers, waker);
@@ -410,7 +419,7 @@ void pipeline_end_block(struct pipeline *pipeline, const struct sample_event *ev
 	struct block *block = blocks_find(&pipeline->blocks, event->tid, event->sequence);
 	if (!block)
 		return;
-	finish_block(pipeline, block, event->time_ns);
+	finish_block(pipeline, block, event);
 }
 
 void pipeline_add_block(struct pipeline *pipeline, const struct sample_event *event)
@@ -420,7 +429,7 @@ void pipeline_add_block(struct pipeline *pipeline, const struct sample_event *ev
 	struct block *block = blocks_find(&pipeline->blocks, event->tid, event->sequence);
 	if (!block)
 		return;
-	finish_block(pipeline, block, event->time_ns);
+	finish_block(pipeline, block, event);
 }
 
 void pipeline_add_copy(struct pipeline *pipeline, const struct code_copy *copy)

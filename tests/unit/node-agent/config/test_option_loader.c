@@ -260,9 +260,9 @@ static const struct refusal refusals[] = {
 	{ COMMAND_RECORD, "--waker",
 	  "--reason, --min-block and --waker are for waits; add --kind offcpu" },
 	{ COMMAND_RECORD, "--reason lock --kind offcpu",
-	  "--reason: invalid value \"lock\"; expected preempted, disk, page-fault, reclaim, "
-	  "network, "
-	  "pipe, poll, futex, kernel-lock, sleep, child, signal, idle or other; or all or none" },
+	  "--reason: invalid value \"lock\"; expected preempted, run-queue, disk, "
+	  "page-fault, reclaim, network, pipe, poll, futex, kernel-lock, sleep, child, signal, "
+	  "idle or other; or all or none" },
 	{ COMMAND_RECORD, "-p 0",
 	  "-p: invalid value \"0\"; expected process or thread ids from 1 to 4194304, for example "
 	  "1234,5678" },

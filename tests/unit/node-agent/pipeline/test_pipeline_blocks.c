@@ -150,12 +150,19 @@ static void begin(struct fixture *fixture, uint64_t at_ms, uint32_t sequence, ui
 	pipeline_begin_block(fixture->pipeline, &event);
 }
 
-static void end(struct fixture *fixture, uint64_t at_ms, uint32_t sequence)
+static void end_after(struct fixture *fixture, uint64_t at_ms, uint32_t sequence,
+		      uint32_t runnable_ms)
 {
 	struct sample_event event = event_at(fixture, at_ms, sequence);
 
 	event.kind = RECORD_BLOCK_END;
+	event.runnable_us = runnable_ms * 1000;
 	pipeline_end_block(fixture->pipeline, &event);
+}
+
+static void end(struct fixture *fixture, uint64_t at_ms, uint32_t sequence)
+{
+	end_after(fixture, at_ms, sequence, 0);
 }
 
 static void add(struct fixture *fixture, uint64_t from_ms, uint64_t to_ms, uint8_t flags)
@@ -221,6 +228,23 @@ static void hidden_reasons_do_not_count(void **state)
 	assert_int_equal(pipeline_get_stats(fixture->pipeline).nr_blocks_lost, 0);
 }
 
+static void a_thread_that_is_awake_waits_for_a_cpu(void **state)
+{
+	struct fixture *fixture = fixture_or_skip(state);
+
+	start(fixture, 1U << REASON_OTHER, 0);
+	begin(fixture, 10, 1, WAIT_FLAG_IO);
+	end_after(fixture, 40, 1, 12);
+	begin(fixture, 50, 2, 0);
+	end_after(fixture, 60, 2, 3);
+	begin(fixture, 900, 3, WAIT_FLAG_IO);
+	end_after(fixture, 1100, 3, 150); /* what is counted stays */
+	finish(fixture);
+	assert_in_range(fixture->waited_ns[REASON_DISK], 117 * MS, 119 * MS);
+	assert_in_range(fixture->waited_ns[REASON_RUN_QUEUE], 114 * MS, 116 * MS);
+	assert_int_equal(fixture->waited_ns[REASON_OTHER], 0);
+}
+
 /* A wait counts from its beginning, also if the window before ended while it was too short. */
 static void waits_that_are_too_short_do_not_count(void **state)
 {
@@ -277,6 +301,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		BLOCKS_TEST(waits_have_reasons),
 		BLOCKS_TEST(hidden_reasons_do_not_count),
+		BLOCKS_TEST(a_thread_that_is_awake_waits_for_a_cpu),
 		BLOCKS_TEST(waits_that_are_too_short_do_not_count),
 		BLOCKS_TEST(the_last_part_of_a_wait_has_its_waker),
 		BLOCKS_TEST(a_wait_is_in_each_second_in_which_it_goes_on),
