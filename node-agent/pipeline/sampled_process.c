@@ -58,16 +58,18 @@ static int find_process(const struct locator *locator, const struct sample_event
 			struct process *process, uint32_t *ret_process)
 {
 	const struct window *window = locator->window;
+	bool is_cpu = builder_peek(window->builder)->type == PROFILE_CPU;
+	struct process_number *known = &process->numbers[is_cpu ? 0 : 1];
 
-	if (process->window_ns != window->start_ns) {
+	if (known->window_ns != window->start_ns) {
 		const char *path = process_table_get_program(locator->processes, process);
 
-		int r = add_process(locator, event, path, &process->window_process);
+		int r = add_process(locator, event, path, &known->number);
 		if (r < 0)
 			return r;
-		process->window_ns = window->start_ns;
+		known->window_ns = window->start_ns;
 	}
-	*ret_process = process->window_process;
+	*ret_process = known->number;
 	return 0;
 }
 

@@ -17,6 +17,13 @@ static bool is_file(const char *path)
 	return path[0] == '/' && path[1] != '/';
 }
 
+/* The next window asks for the program again. */
+static void forget_numbers(struct process *process)
+{
+	for (size_t i = 0; i < PROCESS_NR_WINDOWS; i++)
+		process->numbers[i].window_ns = 0;
+}
+
 /* Without memory the program stays unknown. So does a program whose path has no name: runc
  * starts itself from a detached mount, where its path is "/". */
 static void keep(struct process *process, const char *path, uint64_t now_ns)
@@ -33,14 +40,14 @@ static void keep(struct process *process, const char *path, uint64_t now_ns)
 	free(process->program);
 	process->program = strndup(path, len < PROCESS_PROGRAM_MAX ? len : PROCESS_PROGRAM_MAX - 1);
 	process->program_told_ns = now_ns;
-	process->window_ns = 0;
+	forget_numbers(process);
 }
 
 static void forget(struct process *process)
 {
 	free(process->program);
 	process->program = NULL;
-	process->window_ns = 0;
+	forget_numbers(process);
 }
 
 void process_program_replace(struct process *process)

@@ -16,6 +16,16 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+/* Windows that are filled at the same time, which may have the same start: of CPU time, and of
+ * blocks. */
+#define PROCESS_NR_WINDOWS 2
+
+/* The number of a process in a window. */
+struct process_number {
+	uint64_t window_ns; /* start of that window; 0: it has none */
+	uint32_t number;
+};
+
 struct process {
 	TAILQ_ENTRY(process) link;
 	uint32_t pid; /* 0: the row is unused */
@@ -39,8 +49,7 @@ struct process {
 	bool waits_for_runtime; /* an answer about its runtimes is missing */
 	uint64_t next_bind_ns; /* it is not bound again before this time */
 	uint64_t cgroup_id; /* of its last sample; 0: not known */
-	uint64_t window_ns; /* start of the window for which the next field is valid */
-	uint32_t window_process; /* number of the process in that window */
+	struct process_number numbers[PROCESS_NR_WINDOWS]; /* by kind of window */
 };
 
 TAILQ_HEAD(process_queue, process);

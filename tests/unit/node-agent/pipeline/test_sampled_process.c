@@ -78,11 +78,41 @@ static void what_events_told_of_a_process_is_said(void **state)
 	assert_string_equal(profile_string(p, process->name), "dash");
 }
 
+/* Windows of CPU time and of blocks are filled side by side. */
+static void a_process_has_a_number_of_its_own_in_each_window(void **state)
+{
+	static const struct sample_event other = { .pid = 8, .start_ns = 90, .time_ns = 200 };
+	static const struct sample_event event = { .pid = 7, .start_ns = 100, .time_ns = 200 };
+	_cleanup_(process_table_freep) struct process_table *processes = NULL;
+	_cleanup_(window_freep) struct window *cpu = NULL, *off_cpu = NULL;
+	_cleanup_close_ int proc_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	struct profile_sample sample = { .count = 1 };
+	(void)state;
+
+	assert_int_equal(process_table_new(proc_fd, 10, &processes), 0);
+	assert_int_equal(window_new(1, 1, PROFILE_CPU, &cpu), 0);
+	assert_int_equal(window_new(1, 1, PROFILE_OFF_CPU, &off_cpu), 0);
+	for (uint32_t pid = 7; pid <= 8; pid++)
+		process_table_handle(
+			processes,
+			&(struct proc_event){ .kind = PROC_EXEC, .pid = pid, .time_ns = 1 });
+	struct locator in_cpu = { .window = cpu, .processes = processes };
+	struct locator in_off_cpu = { .window = off_cpu, .processes = processes };
+	assert_int_equal(sampled_process_add(&in_cpu, &other, &sample), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(sampled_process_add(&in_cpu, &event, &sample), 0);
+		assert_int_equal(sample.process, 2);
+		assert_int_equal(sampled_process_add(&in_off_cpu, &event, &sample), 0);
+		assert_int_equal(sample.process, 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(threads_of_the_kernel_are_told_by_name_alone),
 		cmocka_unit_test(what_events_told_of_a_process_is_said),
+		cmocka_unit_test(a_process_has_a_number_of_its_own_in_each_window),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
