@@ -53,6 +53,7 @@ struct agent {
 	struct sideband *sideband;
 	struct sample_source *source;
 	struct strbuf perf_reason; /* why BPF takes no samples; empty: it does */
+	bool has_off_cpu; /* the source sends blocks */
 	struct unwind_tables *tables;
 	struct pipeline *pipeline;
 	struct cpu_follower cpus;
@@ -174,12 +175,15 @@ static int start_capture(struct agent *agent, struct strbuf *reterr_msg)
 		.pool = &agent->pool,
 	};
 
-	opts.off_cpu = agent->options->kind == OPTION_KIND_OFF_CPU;
+	opts.off_cpu = options_want_kind(agent->options, OPTION_KIND_OFF_CPU);
+	opts.may_lack_off_cpu = options_want_kind(agent->options, OPTION_KIND_CPU);
 	opts.min_block_ns = agent->options->min_block_ns;
 	opts.wakers = agent->options->wakers;
 	target_apply(&agent->target, agent->options, &opts);
-	return capture_choice_open(agent->options->capture, &opts, &agent->perf_reason, reterr_msg,
-				   &agent->source);
+	int r = capture_choice_open(agent->options->capture, &opts, &agent->perf_reason, reterr_msg,
+				    &agent->source);
+	agent->has_off_cpu = opts.off_cpu;
+	return r;
 }
 
 static int start_unwind_tables(struct agent *agent, struct strbuf *reterr_msg)
@@ -282,7 +286,7 @@ void agent_free(struct agent *agent)
 
 static void start_blocks(struct agent *agent)
 {
-	if (agent->options->kind == OPTION_KIND_OFF_CPU)
+	if (agent->has_off_cpu)
 		pipeline_start_blocks(agent->pipeline, clock_mono_ns());
 }
 
@@ -344,6 +348,11 @@ const char *agent_perf_reason(const struct agent *agent)
 	return sample_source_profile_label(agent->source) ? strbuf_str(&agent->perf_reason) : NULL;
 }
 
+bool agent_has_off_cpu(const struct agent *agent)
+{
+	return agent->has_off_cpu;
+}
+
 uint32_t agent_nr_cpus(const struct agent *agent)
 {
 	return sample_source_nr_cpus(agent->source);
@@ -388,7 +397,7 @@ static void on_sample(const struct sample_event *sample, void *data)
 		pipeline_add_block(agent->pipeline, sample);
 	else if (sample->kind == RECORD_WAKER)
 		pipeline_add_waker(agent->pipeline, sample);
-	else if (agent->is_warming_up || agent->options->kind != OPTION_KIND_CPU)
+	else if (agent->is_warming_up || !options_want_kind(agent->options, OPTION_KIND_CPU))
 		pipeline_learn_process(agent->pipeline, sample);
 	else
 		pipeline_add_sample(agent->pipeline, sample);

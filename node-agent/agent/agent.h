@@ -58,6 +58,9 @@ int agent_select(struct agent *agent, const struct options *options, struct strb
  * short recording would have no stacks. Takes at most half a second. */
 void agent_warm_up(struct agent *agent);
 
+/* Returns whether it is recorded where threads wait. It is not if only samples could be had. */
+bool agent_has_off_cpu(const struct agent *agent);
+
 /* Returns why perf takes the samples and not BPF, for people to read; NULL if BPF does.
  * Borrowed. */
 const char *agent_perf_reason(const struct agent *agent);

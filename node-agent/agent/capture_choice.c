@@ -39,6 +39,21 @@ static bool is_want_of_room(int error)
 	return error == -ENOSPC || error == -ENOMEM;
 }
 
+/* Opens BPF, with blocks if they are wanted and can be had. */
+static int open_bpf_best(struct capture_opts *opts, struct strbuf *reterr_msg,
+			 struct sample_source **ret_source)
+{
+	int r = open_bpf(opts, reterr_msg, ret_source);
+
+	if (r == 0 || !opts->off_cpu || !opts->may_lack_off_cpu || is_want_of_room(r))
+		return r;
+	log_warn("where threads wait is not recorded: %s",
+		 reterr_msg->len > 0 ? strbuf_str(reterr_msg) : strerror(-r));
+	strbuf_clear(reterr_msg);
+	opts->off_cpu = false;
+	return open_bpf(opts, reterr_msg, ret_source);
+}
+
 int capture_choice_open(enum option_capture wanted, struct capture_opts *opts, struct strbuf *why,
 			struct strbuf *reterr_msg, struct sample_source **ret_source)
 {
@@ -50,7 +65,7 @@ int capture_choice_open(enum option_capture wanted, struct capture_opts *opts, s
 		strbuf_append_str(why, "--capture=perf");
 		return open_perf(opts, reterr_msg, ret_source);
 	}
-	int r = open_bpf(opts, reterr_msg, ret_source);
+	int r = open_bpf_best(opts, reterr_msg, ret_source);
 	if (r == 0 || wanted == OPTION_CAPTURE_BPF || opts->off_cpu || is_want_of_room(r))
 		return r;
 	if (reterr_msg->len > 0)

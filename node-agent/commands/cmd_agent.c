@@ -44,7 +44,7 @@ static void push_profile(struct profile *profile, void *data)
 	const struct sinks *sinks = data;
 
 	exporters_push(sinks->exporters, profile);
-	if (sinks->store)
+	if (sinks->store && profile->type == PROFILE_CPU) /* a record has CPU time only */
 		store_writer_push(sinks->store, profile);
 }
 
@@ -156,22 +156,35 @@ static int start_store(const struct options *options, struct strbuf *reterr_msg,
 	return r;
 }
 
-/* Logs where the profiles go. */
-static void log_start(const struct options *options, const struct exporters *exporters)
+static void describe_kinds(const struct options *options, bool has_off_cpu, struct strbuf *out)
 {
+	bool wants_cpu = options_want_kind(options, OPTION_KIND_CPU);
+
+	if (wants_cpu)
+		strbuf_appendf(out, "sampling at %u Hz", options->frequency_hz);
+	if (has_off_cpu)
+		strbuf_appendf(out, "%srecording waits of threads", wants_cpu ? " and " : "");
+}
+
+/* Logs what is profiled, and where the profiles go. */
+static void log_start(const struct options *options, bool has_off_cpu,
+		      const struct exporters *exporters)
+{
+	_cleanup_(strbuf_done) struct strbuf what = strbuf_with_max(MESSAGE_MAX_BYTES);
 	const char *endpoint = options->nr_destinations > 0 ? options->destinations[0].endpoint
 							    : "";
 
+	describe_kinds(options, has_off_cpu, &what);
 	if (options->nr_destinations > 0)
-		log_info("sampling at %u Hz, sending to %.*s every %llu s (destinations: %zu)",
-			 options->frequency_hz, (int)strcspn(endpoint, "?#"),
-			 endpoint, /* a query may be a key */
+		log_info("%s, sending to %.*s every %llu s (destinations: %zu)", strbuf_str(&what),
+			 (int)strcspn(endpoint, "?#"), endpoint, /* a query may be a key */
 			 (unsigned long long)(options->export_interval_ns / NSEC_PER_SEC),
 			 exporters_nr(exporters));
 	else
-		log_info("sampling at %u Hz, sending nowhere", options->frequency_hz);
+		log_info("%s, sending nowhere", strbuf_str(&what));
 	if (options->store_dir)
-		log_info("keeping a record in %s", options->store_dir);
+		log_info("keeping a record%s in %s", has_off_cpu ? " of CPU time" : "",
+			 options->store_dir);
 }
 
 static void publish(const struct parts *parts)
@@ -288,7 +301,7 @@ int cmd_agent(const struct options *options)
 		return STATUS_FAILED;
 	}
 	least_privilege_finish(!agent_perf_reason(agent));
-	log_start(options, exporters);
+	log_start(options, agent_has_off_cpu(agent), exporters);
 	warn_if_no_target(agent);
 
 	const struct parts parts = { agent, exporters, store, reload, monitor };

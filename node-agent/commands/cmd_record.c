@@ -230,7 +230,7 @@ static void describe_origin(const struct recording *recording, struct strbuf *ti
 	uname(&host);
 	strbuf_appendf(title, "%s, %.1f s ", recording->target,
 		       (double)recording->duration_ns / 1e9);
-	if (recording->options->kind == OPTION_KIND_CPU)
+	if (options_want_kind(recording->options, OPTION_KIND_CPU))
 		strbuf_appendf(title, "at %u Hz", recording->options->frequency_hz);
 	else
 		strbuf_append_str(title, "off the CPU");
@@ -307,7 +307,7 @@ static void tell_of_nothing(const struct recording *recording, uint64_t nr_lost)
 			"flamelet: no samples: all %llu were lost because flamelet could "
 			"not keep up; lower --frequency\n",
 			(unsigned long long)nr_lost);
-	else if (recording->options->kind == OPTION_KIND_OFF_CPU)
+	else if (options_want_kind(recording->options, OPTION_KIND_OFF_CPU))
 		fprintf(stderr,
 			"flamelet: no samples: no thread of %s started or stopped waiting; try a "
 			"longer -d, or flamelet dump -p PID\n",
@@ -335,7 +335,8 @@ static int print_summary(const struct summary *summary)
 
 static uint64_t period_of(const struct options *options)
 {
-	return options->kind == OPTION_KIND_CPU ? NSEC_PER_SEC / options->frequency_hz : 0;
+	return options_want_kind(options, OPTION_KIND_CPU) ? NSEC_PER_SEC / options->frequency_hz
+							   : 0;
 }
 
 static int finish(struct recording *recording, struct agent *agent)

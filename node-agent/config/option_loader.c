@@ -304,11 +304,32 @@ static int check_waits(struct loader *loader)
 	const struct options *options = loader->options;
 	unsigned int all_reasons = (1U << value_reasons.nr_words) - 1;
 
-	if (loader->command != COMMAND_RECORD || options->kind == OPTION_KIND_OFF_CPU ||
+	if (!(loader->command & (COMMAND_RECORD | COMMAND_AGENT)) ||
+	    options_want_kind(options, OPTION_KIND_OFF_CPU) ||
 	    (options->min_block_ns == 0 && options->reasons == all_reasons && !options->wakers))
 		return 0;
 	strbuf_append_str(loader->message,
 			  "--reason, --min-block and --waker are for waits; add --kind offcpu");
+	return -EINVAL;
+}
+
+/* Checks whether there is room for what is profiled. */
+static int check_kinds(struct loader *loader)
+{
+	const struct options *options = loader->options;
+	bool wants_cpu = options_want_kind(options, OPTION_KIND_CPU);
+	const char *problem = NULL;
+
+	if (loader->command == COMMAND_RECORD && wants_cpu &&
+	    options_want_kind(options, OPTION_KIND_OFF_CPU))
+		problem = "--kind: a recording has one kind; record cpu and offcpu one after the "
+			  "other, or with flamelet agent";
+	else if (options->store_dir && !wants_cpu)
+		problem = "--store keeps CPU time only; use --kind cpu,offcpu, or leave --store "
+			  "out";
+	if (!problem)
+		return 0;
+	strbuf_append_str(loader->message, problem);
 	return -EINVAL;
 }
 
@@ -326,7 +347,9 @@ static int check_all(struct loader *loader)
 			       options->ranges.items[options->ranges.nr - 1]);
 		return -EINVAL;
 	}
-	int r = check_waits(loader);
+	int r = check_kinds(loader);
+	if (r == 0)
+		r = check_waits(loader);
 	if (r == 0)
 		r = check_outputs(loader);
 	if (r == 0)

@@ -119,8 +119,8 @@ VALUE(demangle, STORE_CHOICE, "none, short or full",
 /* In the order of enum runtime_kind, without the first one. */
 VALUE(runtimes, STORE_MASK, "cpython, hotspot or v8; or all or none",
       WORDS("cpython", "hotspot", "v8"));
-VALUE(kind, STORE_CHOICE, "cpu or offcpu",
-      WORDS([OPTION_KIND_CPU] = "cpu", [OPTION_KIND_OFF_CPU] = "offcpu"));
+VALUE(kinds, STORE_MASK, "cpu, offcpu or cpu,offcpu",
+      WORDS([OPTION_KIND_CPU] = "cpu", [OPTION_KIND_OFF_CPU] = "offcpu"), .is_literal = true);
 /* In the order of enum wait_reason, without the first one. */
 VALUE(reasons, STORE_MASK,
       "preempted, run-queue, disk, page-fault, reclaim, network, pipe, poll, futex, kernel-lock, "
@@ -260,14 +260,14 @@ static int add_string(const struct value_type *type, const char *text, void *fie
 	return r < 0 ? r : string_list_add(field, text);
 }
 
-/* Adds a word's bit to the mask; "preset" and "all" stand for several bits. */
+/* Adds a word's bit to the mask; "preset" and "all" stand for several bits, and "none" for none. */
 static int add_bit(const struct value_type *type, const char *word, unsigned int *mask)
 {
 	if (type->has_preset && strcmp(word, "preset") == 0)
 		*mask = OPTION_SAMPLE_ATTRIBUTES_PRESET;
-	else if (strcmp(word, "all") == 0)
+	else if (!type->is_literal && strcmp(word, "all") == 0)
 		*mask |= (1u << type->nr_words) - 1;
-	else if (strcmp(word, "none") != 0) {
+	else if (type->is_literal || strcmp(word, "none") != 0) {
 		int r = find_word(type, word);
 
 		if (r < 0)

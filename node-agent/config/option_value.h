@@ -42,6 +42,7 @@ struct value_type {
 	const char *const *words;
 	size_t nr_words;
 	bool has_preset; /* of masks: the word "preset" stands for several bits */
+	bool is_literal; /* of masks: the words "all" and "none" are not known */
 };
 
 extern const struct value_type value_flag, value_frequency, value_duration, value_duration_or_zero,
@@ -51,7 +52,7 @@ extern const struct value_type value_flag, value_frequency, value_duration, valu
 	value_header, value_file, value_directory, value_output, value_output_format, value_group,
 	value_kernel, value_name, value_label_key, value_listen, value_metrics_listen,
 	value_endpoint, value_exporter, value_protocol, value_compression, value_runtimes,
-	value_kind, value_reasons, value_tenant, value_destination_verify, value_preset,
+	value_kinds, value_reasons, value_tenant, value_destination_verify, value_preset,
 	value_attribute, value_attribute_key, value_sample_attributes, value_value_limit,
 	value_payload, value_request_bytes, value_destination, value_export_time, value_word,
 	value_store_rate, value_store_path, value_by, value_interval, value_count, value_ui_listen;

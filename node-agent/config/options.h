@@ -195,7 +195,7 @@ struct options {
 
 	char *paranoid_file; /* of allow-perf; NULL: the one in /proc/sys/kernel */
 
-	enum option_kind kind; /* what is profiled */
+	unsigned int kinds; /* what is profiled: 1 << enum option_kind */
 	enum option_capture capture;
 	uint32_t stack_copy_bytes; /* bytes that perf copies of each user stack */
 
@@ -223,6 +223,14 @@ struct options {
 	struct strbuf warnings; /* one line about settings that were ignored; empty for none */
 	struct options_input input; /* the input of the load; its strings are borrowed */
 };
+
+/* Returns whether this is profiled. Commands without a choice profile CPU time. */
+static inline bool options_want_kind(const struct options *options, enum option_kind kind)
+{
+	unsigned int kinds = options->kinds ? options->kinds : 1u << OPTION_KIND_CPU;
+
+	return kinds >> kind & 1;
+}
 
 /* Returns whether a destination gets the time of each sample. */
 static inline bool options_want_times(const struct options *options)

@@ -287,10 +287,11 @@ static void count_block(struct pipeline *pipeline, struct block *block, const st
 	if (weight_ns == 0 || pipeline->opts.hidden_reasons & 1U << block->reason)
 		return;
 	block->event->time_ns = until_ns;
+	pipeline->nr_samples++;
 	if (add_to_window(pipeline, window, block->event, block, waker, weight_ns) == 0)
 		window->nr_samples++;
 	else
-		pipeline->nr_blocks_lost++;
+		pipeline->nr_samples_lost++;
 }
 
 /* Returns whether the source has not known a block for two windows. So its end was lost, and not

@@ -64,7 +64,7 @@ struct pipeline_opts {
 };
 
 struct pipeline_stats {
-	uint64_t nr_samples; /* handed in */
+	uint64_t nr_samples; /* handed in; of blocks their parts in each window */
 	uint64_t nr_samples_lost; /* windows dropped or full, no memory */
 	uint64_t nr_blocks_lost; /* no memory, or their ends were lost */
 	uint64_t nr_windows; /* handed to the symbolizer */

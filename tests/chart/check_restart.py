@@ -34,6 +34,7 @@ RESTARTED = [
     {"exportInterval": "30s"},
     {"queue": {"size": "128Mi"}},
     {"profiling": {"frequency": 97}},
+    {"profiling": {"kinds": ["cpu", "offcpu"]}},
     {"attributes": {"resource": {"k8s.cluster.name": "a"}}},
     {"attributes": {"exclude": ["host.name"]}},
     {"symbols": {"demangle": "full"}},

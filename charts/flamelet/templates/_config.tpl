@@ -52,6 +52,7 @@ pod-logs: /host/log
 {{- end }}
 listen: unix:/run/flamelet/http.sock
 log-level: {{ .Values.logLevel | quote }}
+kind: {{ join "," .Values.profiling.kinds | quote }}
 frequency: {{ int .Values.profiling.frequency | quote }}
 idle: {{ .Values.profiling.idle | quote }}
 export-interval: {{ .Values.exportInterval | quote }}
@@ -94,11 +95,11 @@ destination:
 {{- define "flamelet.agentOptions" -}}
 attribute-values-max capture cgroup cgroup-root comm container cpu debug-dir debuginfod-cache debuginfod-cache-max
 debuginfod-urls demangle destination exclude-attribute exclude-container exclude-namespace exclude-selector
-export-interval exporter frequency idle inlines kubelet-ca-file kubelet-token-file kubelet-url kubelet-verify listen
-log-level metrics-listen namespace node-name otlp-ca-file otlp-client-cert otlp-client-key otlp-compression
+export-interval exporter frequency idle inlines kind kubelet-ca-file kubelet-token-file kubelet-url kubelet-verify listen
+log-level metrics-listen min-block namespace node-name otlp-ca-file otlp-client-cert otlp-client-key otlp-compression
 otlp-endpoint otlp-header otlp-header-file otlp-original-payload otlp-preset otlp-protocol otlp-request-max
 otlp-tenant otlp-timeout otlp-timestamps otlp-token-file otlp-verify pod pod-annotation pod-label pod-logs queue-dir queue-max
-resource-attribute runtimes sample-attributes selector stack-copy store store-age store-cpu store-max store-per-day
+reason resource-attribute runtimes sample-attributes selector stack-copy store store-age store-cpu store-max store-per-day
 symbol-memory-max tables-memory-max unwind-cache unwind-memory-max
 {{- end }}
 

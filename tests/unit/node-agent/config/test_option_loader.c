@@ -61,6 +61,34 @@ static void top_has_options_of_its_own(void **state)
 	assert_string_equal(top.ranges.items[0], "-10m");
 }
 
+static void kinds_are_cpu_time_unless_told(void **state)
+{
+	static const struct {
+		enum command_id command;
+		const char *words;
+		bool cpu, off_cpu;
+	} cases[] = {
+		{ COMMAND_AGENT, "", true, false },
+		{ COMMAND_AGENT, "--kind offcpu", false, true },
+		{ COMMAND_AGENT, "--kind offcpu,cpu", true, true },
+		{ COMMAND_AGENT, "--kind cpu --kind offcpu", true, true },
+		{ COMMAND_AGENT, "--kind cpu,offcpu --store /r", true, true },
+		{ COMMAND_RECORD, "", true, false },
+		{ COMMAND_RECORD, "--kind offcpu", false, true },
+		{ COMMAND_TOP, "", true, false }, /* it has no choice */
+		{ COMMAND_DUMP, "-p 1", true, false },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		_cleanup_(options_done) struct options o = load_ok(cases[i].command,
+								   cases[i].words);
+
+		assert_int_equal(options_want_kind(&o, OPTION_KIND_CPU), cases[i].cpu);
+		assert_int_equal(options_want_kind(&o, OPTION_KIND_OFF_CPU), cases[i].off_cpu);
+	}
+}
+
 static void long_and_short_spellings_mean_the_same(void **state)
 {
 	static const char *const spellings[] = {
@@ -315,6 +343,13 @@ static const struct refusal refusals[] = {
 	  "or 10.1.2.3:PORT; for a Unix socket, use --listen" },
 	{ COMMAND_HEALTH, "--metrics-listen *:1",
 	  "--metrics-listen is an option of agent, not of health; see flamelet health --help" },
+	{ COMMAND_RECORD, "--kind cpu,offcpu",
+	  "--kind: a recording has one kind; record cpu and offcpu one after the other, or with "
+	  "flamelet agent" },
+	{ COMMAND_AGENT, "--kind offcpu --store /r",
+	  "--store keeps CPU time only; use --kind cpu,offcpu, or leave --store out" },
+	{ COMMAND_AGENT, "--kind none",
+	  "--kind: invalid value \"none\"; expected cpu, offcpu or cpu,offcpu" },
 	{ COMMAND_AGENT, "--ready",
 	  "--ready is an option of health, not of agent; see flamelet agent --help" },
 	{ COMMAND_RECORD, "--listen localhost:1",
@@ -510,6 +545,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CLEAN_TEST(defaults_depend_on_the_command),
 		CLEAN_TEST(top_has_options_of_its_own),
+		CLEAN_TEST(kinds_are_cpu_time_unless_told),
 		CLEAN_TEST(long_and_short_spellings_mean_the_same),
 		CLEAN_TEST(a_format_is_for_names_that_tell_none),
 		CLEAN_TEST(an_answer_with_a_format_goes_to_standard_output),

@@ -54,6 +54,24 @@ static void the_file_uses_the_names_of_the_long_options(void **state)
 	assert_int_equal(o.export_interval_ns, 5 * NSEC_PER_SEC);
 }
 
+static void kinds_of_the_file_are_the_agents(void **state)
+{
+	static const char *const texts[] = { "kind: cpu,offcpu\n", "kind: [cpu, offcpu]\n" };
+	(void)state;
+
+	for (size_t i = 0; i < array_len(texts); i++) {
+		write_config(texts[i]);
+		_cleanup_(options_done) struct options agent = load_ok(COMMAND_AGENT, "-c @");
+		_cleanup_(options_done) struct options one = load_ok(COMMAND_AGENT,
+								     "-c @ --kind offcpu");
+		_cleanup_(options_done) struct options record = load_ok(COMMAND_RECORD, "-c @");
+
+		assert_int_equal(agent.kinds, 1 << OPTION_KIND_CPU | 1 << OPTION_KIND_OFF_CPU);
+		assert_int_equal(one.kinds, 1 << OPTION_KIND_OFF_CPU);
+		assert_int_equal(record.kinds, 1 << OPTION_KIND_CPU);
+	}
+}
+
 static void debuginfod_urls_are_one_text(void **state)
 {
 	(void)state;
@@ -275,6 +293,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CLEAN_TEST(lists_of_the_file_are_lists_of_yaml),
 		CLEAN_TEST(the_file_uses_the_names_of_the_long_options),
+		CLEAN_TEST(kinds_of_the_file_are_the_agents),
 		CLEAN_TEST(debuginfod_urls_are_one_text),
 		CLEAN_TEST(no_server_is_asked_because_of_a_variable),
 		CLEAN_TEST(the_agents_file_serves_other_commands_too),

@@ -115,6 +115,22 @@ static void reasons_are_those_of_the_profile(void **state)
 	assert_int_equal(wait_reason_from_word("Disk"), REASON_NR);
 }
 
+static void kinds_are_a_list_of_at_least_one(void **state)
+{
+	static const char *const wrong[] = {
+		"", "none", "all", "preset", "off-cpu", "cpu,", "wall"
+	};
+	unsigned int kinds = 0;
+	(void)state;
+
+	assert_int_equal(value_store(&value_kinds, "offcpu", &kinds), 0);
+	assert_int_equal(kinds, 1 << OPTION_KIND_OFF_CPU);
+	assert_int_equal(value_store(&value_kinds, "cpu,offcpu", &kinds), 0);
+	assert_int_equal(kinds, 1 << OPTION_KIND_CPU | 1 << OPTION_KIND_OFF_CPU);
+	for (size_t i = 0; i < array_len(wrong); i++)
+		assert_int_equal(value_store(&value_kinds, wrong[i], &kinds), -EINVAL);
+}
+
 static void ways_to_capture_are_three(void **state)
 {
 	static const char *const wrong[] = { "", "Perf", "perf ", "ebpf", "0" };
@@ -200,6 +216,7 @@ int main(void)
 		cmocka_unit_test(styles_of_names_are_three),
 		cmocka_unit_test(runtimes_are_a_list_of_words),
 		cmocka_unit_test(reasons_are_those_of_the_profile),
+		cmocka_unit_test(kinds_are_a_list_of_at_least_one),
 		cmocka_unit_test(ways_to_capture_are_three),
 		cmocka_unit_test(copies_of_stacks_have_bounds),
 		cmocka_unit_test(a_switch_is_on_or_off),
