@@ -52,11 +52,11 @@ static __always_inline __u32 choose_at_begin(__u32 predicted_us, bool is_first)
 {
 	__u32 share;
 
-	if (off_cpu_has_exit)
-		return is_first || predicted_us >= OFF_CPU_LONG_US ? OFF_CPU_CERTAIN : 0;
 	if (is_first)
 		return OFF_CPU_CERTAIN;
 	share = share_of_threshold(predicted_us);
+	if (off_cpu_has_exit)
+		return predicted_us >= OFF_CPU_LONG_US && share == OFF_CPU_CERTAIN ? share : 0;
 	return share < OFF_CPU_MIN_PROBABILITY ? OFF_CPU_MIN_PROBABILITY : share;
 }
 

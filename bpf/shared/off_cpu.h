@@ -13,9 +13,9 @@
  *
  * At its end the length of a block is known: its probability is the length's share of a threshold,
  * so that each chosen block stands for the threshold, or for its own longer time. Then only the
- * first block of a thread, and those of threads that wait for long, are chosen at their beginning,
- * for certain, so that the agent sees blocks that have not ended. If wakers are wanted, the others
- * are chosen when the thread is woken, by their length until then.
+ * first block of a thread, and those of threads that wait for longer than the threshold, are chosen
+ * at their beginning, for certain, so that the agent sees blocks that have not ended. If wakers are
+ * wanted, the others are chosen when the thread is woken, by their length until then.
  *
  * Kernels without the tracepoint sched_exit_tp (before about Linux 6.15) cannot read the stack at a
  * block's end. There, all are chosen at their beginning, with a probability by the lengths of the
@@ -39,7 +39,7 @@
 #define OFF_CPU_CERTAIN 0xffffffffU
 #define OFF_CPU_MIN_PROBABILITY (OFF_CPU_CERTAIN / 256) /* at a beginning */
 
-/* Threads whose blocks are this long are seen while they wait. */
+/* Threads whose blocks are this long, and reach the threshold, are seen while they wait. */
 #define OFF_CPU_LONG_US (100 * 1000)
 
 /* Limits of the threshold. The agent raises it if many blocks are chosen, and lowers it if few
