@@ -80,7 +80,8 @@ class Arrived:
         rows = [dictionary.attribute_table[index] for index in sample.attribute_indices]
         pairs = {strings[row.key_strindex]: flamelet_sender.value_of(row.value) for row in rows}
         thread = pairs.get("thread.name", "")
-        if "cpu.logical_number" in pairs or "thread.id" not in pairs:
+        # A process has ids once it has lived for a second.
+        if thread in THREADS and ("cpu.logical_number" in pairs or "thread.id" not in pairs):
             self.faults.append(f"a wait of {thread} has {pairs}")
         self.waited[thread] += sum(sample.values)
         self.functions[thread] |= {strings[dictionary.function_table[line.function_index].name_strindex]

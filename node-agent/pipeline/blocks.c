@@ -3,11 +3,15 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/hash.h"
 #include "bpf/shared/off_cpu.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Half a second less than five, so that no window is missed while the clock is adjusted. */
+#define STEP_NS (4500 * NSEC_PER_MSEC)
 
 #define BLOCKS_MAX_ROWS (BLOCKS_MAX_BYTES / offsetof(struct sample_event, frames))
 
@@ -123,4 +127,9 @@ uint64_t block_weight(const struct block *block, uint64_t until_ns)
 	if (probability == OFF_CPU_CERTAIN || probability == 0)
 		return ns;
 	return (uint64_t)((double)ns * OFF_CPU_CERTAIN / probability + 0.5);
+}
+
+bool block_is_due(const struct block *block, uint64_t end_ns)
+{
+	return end_ns >= block->counted_ns + STEP_NS;
 }

@@ -52,4 +52,9 @@ void blocks_remove(struct blocks *blocks, struct block *block);
  * it. */
 uint64_t block_weight(const struct block *block, uint64_t until_ns);
 
+/* Returns whether a block that goes on is to be counted at the end of a window: for thousands of
+ * threads that always wait, each second would be too often. Then each fifth window has it, and 15 s
+ * of profiles have 15 s of each such thread. */
+bool block_is_due(const struct block *block, uint64_t end_ns);
+
 #endif

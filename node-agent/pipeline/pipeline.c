@@ -311,9 +311,11 @@ static bool is_long(const struct pipeline *pipeline, const struct block *block, 
 	return until_ns >= block->begin_ns + pipeline->opts.min_block_ns;
 }
 
-/* Counts the blocks that go on at the end of the window. */
-static void count_blocks(struct pipeline *pipeline)
+/* Counts the blocks that go on at the end of the window, all of them if it is the last one. */
+static void count_blocks(struct pipeline *pipeline, bool is_last)
 {
+	uint64_t end_ns = pipeline->off_cpu.window->end_ns;
+
 	for (size_t i = 0; i < pipeline->blocks.nr;) {
 		struct block *block = &pipeline->blocks.rows[i];
 
@@ -322,8 +324,8 @@ static void count_blocks(struct pipeline *pipeline)
 			blocks_remove(&pipeline->blocks, block);
 			continue;
 		}
-		if (is_long(pipeline, block, pipeline->off_cpu.window->end_ns))
-			count_block(pipeline, block, NULL, pipeline->off_cpu.window->end_ns);
+		if ((is_last || block_is_due(block, end_ns)) && is_long(pipeline, block, end_ns))
+			count_block(pipeline, block, NULL, end_ns);
 		i++;
 	}
 }
@@ -344,7 +346,7 @@ static void advance_blocks(struct pipeline *pipeline, uint64_t time_ns)
 	struct window_series *series = &pipeline->off_cpu;
 
 	while (series->window && time_ns >= series->window->end_ns) {
-		count_blocks(pipeline);
+		count_blocks(pipeline, false);
 		forget_wakers(pipeline, series->window->end_ns);
 		close_window(pipeline, series);
 		if (window_series_open(series, series->last_end_ns) < 0)
@@ -523,7 +525,7 @@ void pipeline_close(struct pipeline *pipeline)
 	advance_blocks(pipeline, now_ns);
 	window_series_end(&pipeline->off_cpu, now_ns);
 	if (pipeline->off_cpu.window)
-		count_blocks(pipeline);
+		count_blocks(pipeline, true);
 	close_window(pipeline, &pipeline->off_cpu);
 	symbolizer_thread_close(pipeline->symbolizer);
 }

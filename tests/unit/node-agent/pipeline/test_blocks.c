@@ -136,6 +136,31 @@ static void a_block_stands_for_those_that_were_not_chosen(void **state)
 	}
 }
 
+/* Windows are as long as seconds of the clock, which is adjusted by so much in each of them. */
+static void assert_counted_in_each_fifth(int64_t drift_ns)
+{
+	struct block block = { .counted_ns = BEGIN_NS };
+	uint64_t end_ns = BEGIN_NS + 300 * NSEC_PER_MSEC, last = 0;
+
+	for (uint64_t i = 1; i <= 100; i++) {
+		end_ns += (uint64_t)((int64_t)NSEC_PER_SEC + drift_ns);
+		if (!block_is_due(&block, end_ns))
+			continue;
+		assert_true(last == 0 || i - last == 5);
+		block.counted_ns = end_ns;
+		last = i;
+	}
+	assert_true(last > 90);
+}
+
+static void a_block_that_goes_on_is_counted_in_each_fifth_window(void **state)
+{
+	(void)state;
+	assert_counted_in_each_fifth(0);
+	assert_counted_in_each_fifth(-100000);
+	assert_counted_in_each_fifth(100000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -145,6 +170,7 @@ int main(void)
 		cmocka_unit_test(skipped_frames_are_not_kept),
 		cmocka_unit_test(too_many_blocks_are_refused),
 		cmocka_unit_test(a_block_stands_for_those_that_were_not_chosen),
+		cmocka_unit_test(a_block_that_goes_on_is_counted_in_each_fifth_window),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
