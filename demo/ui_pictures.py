@@ -45,6 +45,7 @@ PODS = (
     ("search", "indexer", "ReplicaSet", "indexer", lambda t: 0.5 < t % 1 < 0.65),
     ("storage", "backup", "DaemonSet", "copy", lambda t: t % 5 < 0.2 or within(t, BACKUP)),
     ("ops", "jobs", "Job", "jobs", lambda t: within(t, JOBS)),
+    ("shop", "checkout", "ReplicaSet", "server", lambda t: True),
 )
 
 
@@ -54,8 +55,11 @@ def build(directory):
         (directory / name).write_text(re.sub(*LIFE, (DEMO / name).read_text(encoding="utf-8")), encoding="utf-8")
     subprocess.run(["cc", "-O2", "-g", directory / "compress.c", "-o", directory / "images"], check=True)
     subprocess.run(["c++", "-std=c++17", "-O2", "-g", directory / "report.cpp", "-o", directory / "invoices"], check=True)
+    subprocess.run(["cc", "-O1", "-g", "-pthread", DEMO.parent / "e2e" / "off_cpu.c", "-o", directory / "checkout"],
+                   check=True)
     return (["python3", "-c", top_scene.CART], [str(directory / "images")], [str(directory / "invoices")],
-            ["perl", str(directory / "words.pl")], ["sh", "-c", COPY.format(directory=directory)], ["sh", "-c", START])
+            ["perl", str(directory / "words.pl")], ["sh", "-c", COPY.format(directory=directory)], ["sh", "-c", START],
+            [str(directory / "checkout"), "600"])
 
 
 def keep_to_schedule(directories, began, is_over):
@@ -80,7 +84,7 @@ def record(flamelet, directory):
         mount = pathlib.Path(top_scene.host.cgroup_mounts()[1])
         directories = [mount / cgroup.lstrip("/") for cgroup in pods.cgroups[1::2]]
         with subprocess.Popen([flamelet, "agent", "-F", str(RATE_HZ), "--store", directory / "record", "--store-cpu",
-                               *pods.options(), *pods.cgroup_options()]) as agent:
+                               "--kind", "cpu,offcpu", *pods.options(), *pods.cgroup_options()]) as agent:
             began = time.time()
             schedule = threading.Thread(target=keep_to_schedule, args=(directories, began, is_over))
             schedule.start()
@@ -182,6 +186,8 @@ def take_samples(camera):
     camera.take("ui-selector", *BOTH)
     camera.open(**burst, search="pa(rse|ir)", mode="r")
     camera.take("ui-search", *VIEWER)
+    camera.open(**burst, type="off_cpu", q='{pod=~"checkout.*"}', labels="1", group="reason", tab="both")
+    camera.take("ui-waits", ".top", *VIEWER)
     camera.open(**burst, labels="1", group="namespace,pod,process")
     camera.take("ui-labels", *VIEWER)
     camera.open(**burst, tab="table")

@@ -32,10 +32,10 @@ void viewer_labels_init(struct viewer_labels *labels, struct intern *strings,
 			const struct view *view, const struct profile *profile,
 			const struct profile *before)
 {
-	static const char *const usual[] = { "namespace", "workload", "pod",	 "container",
-					     "node",	  "host",     "service", "process",
-					     "comm",	  "thread",   "pid",	 "cpu",
-					     "reason" };
+	static const char *const usual[] = { "reason",	  "namespace", "workload", "pod",
+					     "container", "node",      "host",	   "service",
+					     "process",	  "comm",      "thread",   "pid",
+					     "cpu" };
 
 	*labels = (struct viewer_labels){ .strings = strings };
 	for (size_t i = 0; i < array_len(usual); i++)

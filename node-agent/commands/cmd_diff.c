@@ -250,7 +250,10 @@ static int tell_of_side(const struct diff_side *side, const struct profile *prof
 			       "%s: the stacks of up to %.1f %% of the samples are not whole: "
 			       "rare ones end in [folded]\n",
 			       side->role, 100.0 * (double)side->folded / (double)total);
-	if (side->nr_left_out > 0)
+	if (side->nr_left_out > 0 && profile->type != PROFILE_CPU)
+		strbuf_appendf(messages, "%s: some waits are left out: they are too many\n",
+			       side->role);
+	else if (side->nr_left_out > 0)
 		strbuf_appendf(messages,
 			       "%s: %" PRIu64 " samples are left out: they were taken at "
 			       "another frequency, or are too many\n",

@@ -51,6 +51,8 @@ static void append_span(const struct store_span *span, struct strbuf *out)
 	append_count(out, span->nr_samples[PROFILE_CPU]);
 	strbuf_appendf(out, "  %6.1f MB  ", (double)span->bytes / 1e6);
 	append_stacks(span, out);
+	if (span->nr_samples[PROFILE_OFF_CPU] > 0)
+		strbuf_append_str(out, "; with waits");
 	if (span->is_pinned)
 		strbuf_append_str(out, "; pinned ranges");
 	if (span->nr_lost > 0)

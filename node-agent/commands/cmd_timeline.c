@@ -37,7 +37,7 @@ static const char *choose(const struct options *options, struct store_timeline_q
 		query->by = NULL;
 		return dimensions[i].unit;
 	}
-	return "samples";
+	return query->type == PROFILE_CPU ? "samples" : "ns";
 }
 
 static int explain(int error, struct answer *answer)
@@ -90,6 +90,19 @@ static bool lacks_labels(const struct record_query *query,
 	return label_check_tell(&check, &answer->messages);
 }
 
+/* All else is of CPU time. */
+static int check_kind(const struct options *options, const struct store_timeline_query *of_store,
+		      struct answer *answer)
+{
+	if (of_store->type == PROFILE_CPU || of_store->what == TIMELINE_SAMPLES)
+		return STATUS_OK;
+	strbuf_appendf(
+		&answer->messages,
+		"--kind offcpu: waits have no %s; use --by pod, --by reason or another label\n",
+		options->throttled ? "throttling" : options->timeline_by);
+	return STATUS_USAGE;
+}
+
 /* The record has no parts of seconds. */
 static int check_step(const struct options *options, struct answer *answer)
 {
@@ -115,11 +128,14 @@ int answer_timeline(const struct options *options, const struct store_reader *re
 	struct store_timeline_query of_store = {
 		.range = query.asked.range,
 		.selector = &query.selector,
-		.type = PROFILE_CPU,
+		.type = query.type,
 		.step_s = options->step_ns / NSEC_PER_SEC,
 		.max_lines = options->max_lines,
 	};
 	const char *unit = choose(options, &of_store);
+	status = check_kind(options, &of_store, answer);
+	if (status != STATUS_OK)
+		return status;
 	if (lacks_labels(&query, &of_store, answer))
 		return STATUS_USAGE;
 	int r = store_timeline_read(query.reader, &of_store, &answer->messages, &timeline);

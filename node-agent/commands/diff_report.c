@@ -51,6 +51,16 @@ static double cpus_change(const struct diff *diff, struct diff_pair pair)
 	return cpus_of(diff->after, pair.after) - cpus_of(diff->before, pair.before);
 }
 
+static void append_amount(const struct profile *profile, uint64_t total, struct strbuf *out)
+{
+	if (profile->type == PROFILE_OFF_CPU) {
+		strbuf_appendf(out, "%.1f s of waiting", (double)total / (double)NSEC_PER_SEC);
+		return;
+	}
+	text_append_count(out, total);
+	strbuf_appendf(out, " %s", profile_type_names(profile->type)->values);
+}
+
 static int append_side(const struct diff_report *report, const char *role, const char *name,
 		       const struct profile *profile, struct strbuf *out)
 {
@@ -58,8 +68,7 @@ static int append_side(const struct diff_report *report, const char *role, const
 	uint64_t total = profile_total(profile);
 
 	strbuf_append_str(&size, ": ");
-	text_append_count(&size, total);
-	strbuf_appendf(&size, " %s", profile_type_names(profile->type)->values);
+	append_amount(profile, total, &size);
 	if (profile->type == PROFILE_CPU && profile->period > 0)
 		strbuf_appendf(&size, " at %.4g Hz",
 			       (double)NSEC_PER_SEC / (double)profile->period);

@@ -6,6 +6,7 @@
 #include "base/fileio.h"
 #include "base/strview.h"
 #include "commands/commands.h"
+#include "commands/kind_type.h"
 #include "commands/record_query.h"
 #include "profile/builder.h"
 #include "profile/folded_reader.h"
@@ -104,7 +105,7 @@ static void tell_of_nothing(const struct diff_side *side, struct strbuf *message
 
 static void take(struct diff_side *side, const struct store_answer *answer)
 {
-	side->profiles.of[PROFILE_CPU] = answer->profile;
+	side->profiles.of[answer->profile->type] = answer->profile;
 	/* What the record has of the range. */
 	side->range.first_s = answer->profile->time_unix_ns / NSEC_PER_SEC;
 	side->range.end_s = side->range.first_s + answer->profile->duration_ns / NSEC_PER_SEC;
@@ -154,13 +155,14 @@ static int take_none(struct diff_side *side, const struct store_reader *reader,
 	return STATUS_OK;
 }
 
-static int query(struct diff_side *side, const struct store_reader *reader,
-		 const struct selector *selector, bool with_labels, struct strbuf *messages)
+static int query(struct diff_side *side, const struct options *options,
+		 const struct store_reader *reader, const struct selector *selector,
+		 bool with_labels, struct strbuf *messages)
 {
 	const struct store_query query = {
 		.range = side->range,
 		.selector = selector,
-		.type = PROFILE_CPU,
+		.type = kind_type_of(options->asked_kind),
 		.with_labels = with_labels,
 		.max_bytes = PROFILE_MAX_BYTES,
 	};
@@ -179,7 +181,8 @@ static int open_range(struct diff_side *side, const struct options *options,
 
 	name_range(side);
 	int status = record_query_select_by(options, side->selectors, messages, &selector);
-	return status == STATUS_OK ? query(side, reader, &selector, with_labels, messages) : status;
+	return status == STATUS_OK ? query(side, options, reader, &selector, with_labels, messages)
+				   : status;
 }
 
 int diff_side_read(struct diff_side *side, const struct options *options,

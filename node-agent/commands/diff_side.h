@@ -24,7 +24,7 @@ struct diff_side {
 	const struct string_list *selectors;
 	/* "2026-11-24 14:05:00 to 14:07:00, {pod="web"}", or the file. */
 	struct strbuf name;
-	struct pprof_profiles profiles; /* of the record, CPU only */
+	struct pprof_profiles profiles; /* of the record, one only */
 	/* Of the record: the values of samples whose stacks are not whole, and of those left
 	 * out. */
 	uint64_t folded, nr_left_out, nr_lost;

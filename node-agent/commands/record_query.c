@@ -7,6 +7,7 @@
 #include "commands/commands.h"
 #include "commands/denied.h"
 #include "commands/event_rows.h"
+#include "commands/kind_type.h"
 #include "commands/label_check.h"
 #include "commands/record_target.h"
 
@@ -220,7 +221,10 @@ static void tell_losses(const struct store_answer *answer, struct strbuf *messag
 			       "the stacks of up to %.1f %% of these samples are not whole: rare "
 			       "ones end in [folded], to keep the record small\n",
 			       100.0 * (double)answer->folded / (double)total);
-	if (answer->nr_left_out > 0)
+	if (answer->nr_left_out > 0 && answer->profile->type != PROFILE_CPU)
+		strbuf_append_str(messages, "some waits are left out: they are too many; ask for a "
+					    "shorter range\n");
+	else if (answer->nr_left_out > 0)
 		strbuf_appendf(messages,
 			       "%" PRIu64 " samples are left out: they were taken at another "
 			       "frequency, or are too many; ask for a shorter range\n",
@@ -250,7 +254,7 @@ int record_query_merge(const struct record_query *query, bool with_labels, struc
 	const struct store_query of_store = {
 		.range = query->asked.range,
 		.selector = &query->selector,
-		.type = PROFILE_CPU,
+		.type = query->type,
 		.with_labels = with_labels,
 		.max_bytes = PROFILE_MAX_BYTES,
 	};
@@ -273,6 +277,7 @@ int record_query_init(const struct options *options, const struct store_reader *
 		      struct strbuf *messages, struct record_query *query)
 {
 	query->reader = reader ? reader : &query->own;
+	query->type = kind_type_of(options->asked_kind);
 	int status = record_query_select_by(options, &options->label_selectors, messages,
 					    &query->selector);
 	if (status == STATUS_OK && !reader)

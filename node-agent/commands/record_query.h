@@ -17,6 +17,7 @@ struct record_query {
 	struct store_reader own;
 	struct selector selector;
 	struct asked_range asked; /* without one in the options, the last hour */
+	enum profile_type type; /* of the samples */
 };
 
 /* Finds out what the options ask for, and opens the records that they name, unless the caller has
@@ -26,8 +27,8 @@ int record_query_init(const struct options *options, const struct store_reader *
 		      struct strbuf *messages, struct record_query *query) must_check;
 void record_query_done(struct record_query *query);
 
-/* Merges the samples of CPU time that are asked for, and says what the answer lacks. Without
- * labels, samples have no more than their process. Returns an exit status, as above:
+/* Merges the samples that are asked for, and says what the answer lacks. Without labels, samples
+ * have no more than their process and their reason. Returns an exit status, as above:
  * STATUS_NO_SAMPLES if the record has none. The caller ends the answer. */
 int record_query_merge(const struct record_query *query, bool with_labels, struct strbuf *messages,
 		       struct store_answer *ret_answer) must_check;

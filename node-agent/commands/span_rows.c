@@ -49,10 +49,10 @@ static void append_json_span(const struct store_span *span, struct strbuf *out)
 	strbuf_appendf(out,
 		       ",\"first\":%" PRIu64 ",\"end\":%" PRIu64 ",\"bytes\":%" PRIu64
 		       ",\"samples\":%" PRIu64 ",\"folded\":%" PRIu64 ",\"min_count\":%" PRIu64
-		       ",\"lost\":%" PRIu64 ",\"pinned\":%s}",
+		       ",\"lost\":%" PRIu64 ",\"off_cpu_ns\":%" PRIu64 ",\"pinned\":%s}",
 		       time.first_s, time.end_s, span->bytes, span->nr_samples[PROFILE_CPU],
 		       span->folded[PROFILE_CPU], span->min_count, span->nr_lost,
-		       span->is_pinned ? "true" : "false");
+		       span->nr_samples[PROFILE_OFF_CPU], span->is_pinned ? "true" : "false");
 }
 
 void span_rows_append_json(const struct store_reader *reader, const struct time_range *range,

@@ -14,6 +14,7 @@
 #include "base/strview.h"
 #include "commands/answer.h"
 #include "commands/commands.h"
+#include "commands/kind_type.h"
 #include "commands/ui_info.h"
 #include "config/option_fields.h"
 #include "config/option_loader.h"
@@ -112,15 +113,23 @@ static bool is_time(const char *name)
 	       strcmp(name, "base_from") == 0 || strcmp(name, "base_to") == 0;
 }
 
-/* Records have samples of CPU time only. */
-static int check_type(const char *word, struct answer *answer)
+/* The type that questions have by themselves is never added. */
+static int add_type(struct question *question, const char *word, struct answer *answer)
 {
-	if (profile_type_from_word(word) == PROFILE_NR_TYPES)
+	enum profile_type type = profile_type_from_word(word);
+	const char *kind;
+
+	if (type == PROFILE_NR_TYPES)
 		return refuse(answer, "type: there is no such type of samples");
-	if (profile_type_from_word(word) == PROFILE_CPU)
+	if (type == PROFILE_CPU)
 		return STATUS_OK;
-	strbuf_append_str(&answer->messages, "the record has no samples of this type\n");
-	return STATUS_NO_SAMPLES;
+	kind = kind_type_word(type);
+	if (!kind) {
+		strbuf_append_str(&answer->messages, "the record has no samples of this type\n");
+		return STATUS_NO_SAMPLES;
+	}
+	int r = add(question, "--kind=", kind);
+	return r < 0 ? answer_fail(answer, "type", r) : STATUS_OK;
 }
 
 static int add_parameter(struct question *question, const struct ui_parameter *parameter,
@@ -129,7 +138,7 @@ static int add_parameter(struct question *question, const struct ui_parameter *p
 	if (is_time(parameter->name))
 		return STATUS_OK;
 	if (strcmp(parameter->name, "type") == 0)
-		return check_type(parameter->value, answer);
+		return add_type(question, parameter->value, answer);
 	bool is_known = strcmp(parameter->name, "fmt") != 0 || question->endpoint->has_format;
 	for (size_t i = 0; is_known && i < array_len(options_of); i++) {
 		if (strcmp(options_of[i].parameter, parameter->name) != 0)

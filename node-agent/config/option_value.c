@@ -119,6 +119,8 @@ VALUE(demangle, STORE_CHOICE, "none, short or full",
 /* In the order of enum runtime_kind, without the first one. */
 VALUE(runtimes, STORE_MASK, "cpython, hotspot or v8; or all or none",
       WORDS("cpython", "hotspot", "v8"));
+VALUE(kind, STORE_CHOICE, "cpu or offcpu",
+      WORDS([OPTION_KIND_CPU] = "cpu", [OPTION_KIND_OFF_CPU] = "offcpu"));
 VALUE(kinds, STORE_MASK, "cpu, offcpu or cpu,offcpu",
       WORDS([OPTION_KIND_CPU] = "cpu", [OPTION_KIND_OFF_CPU] = "offcpu"), .is_literal = true);
 /* In the order of enum wait_reason, without the first one. */

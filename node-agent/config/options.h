@@ -166,6 +166,7 @@ struct options {
 	struct string_list against; /* of the other side of `diff` */
 	bool is_absolute; /* `diff` compares amounts, not shares */
 	uint32_t max_events; /* that `ls` lists */
+	enum option_kind asked_kind; /* of the samples of a record */
 	uint64_t query_memory_max; /* bytes, to read a record with; 0: no limit */
 
 	/* The command `pin`. */

@@ -87,19 +87,21 @@ static size_t count_second(const struct block_row *rows, size_t nr)
 	return i;
 }
 
+/* Waits have no times: their values are no numbers of samples. */
 static int fill_slice(struct slicer *slicer, const struct block_row *rows, size_t nr,
 		      struct builder *builder)
 {
+	bool with_times = slicer->slicing->with_times && slicer->block->type == PROFILE_CPU;
 	size_t nr_now = nr;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < nr; i += nr_now) {
 		uint64_t second = second_of(slicer, &rows[i]);
 
-		if (slicer->slicing->with_times)
+		if (with_times)
 			nr_now = count_second(rows + i, nr - i);
-		r = add_rows(slicer, rows + i, nr_now,
-			     slicer->slicing->with_times ? second * NSEC_PER_SEC : 0, builder);
+		r = add_rows(slicer, rows + i, nr_now, with_times ? second * NSEC_PER_SEC : 0,
+			     builder);
 	}
 	return r;
 }

@@ -36,6 +36,7 @@ OVERLAY = ("[...document.querySelectorAll('.overlay:not([hidden])')].filter((e) 
 # 100 of the 165 samples of that second
 IS_PEAK = f"{ROWS}.some((row) => row.at(-1).startsWith('find_needle') && row[0].startsWith('60.6 %'))"
 NODES = "[...document.querySelectorAll('.calls .node .name')].map((e) => e.textContent)"
+TYPES = "document.querySelector('[aria-label=\"What the flame graph shows\"]')"
 TOOK = "document.querySelector('.flame').dataset.tookMs"
 GUTTER_PX, RIGHT_PX = 44, 10  # ui/src/widget/time_view.ts
 FORMATS = {"Folded text": "folded", "Table of functions (CSV)": "csv", "SVG picture": "svg",
@@ -279,6 +280,43 @@ def check_compare(page, url):
     page.until(f"!!{ROWS}.find((row) => row.at(-1).startsWith('query'))")
 
 
+def check_types(page, url):
+    """The flame graph, its labels, files and comparisons are of the chosen type, and the rest of the page stays."""
+    numbers = "(document.querySelector('.viewer .totals')?.innerText ?? '').replace(/\\s+/g, ' ')"
+    series = f"{SERIES}.map((row) => row.join()).join()"
+    fresh(page, url, AROUND, tab="both", labels="1", lines="comm", **{"from": PEAK, "to": PEAK + 1})
+    page.until(IS_PEAK)
+    lines = page.evaluate(series)
+    options = page.evaluate(f"[...{TYPES}.options].map((e) => e.text)")
+    assert options == ["CPU", "waits"], options
+    page.evaluate(f"(() => {{ {TYPES}.value = 'off_cpu'; {TYPES}.dispatchEvent(new Event('change')); }})()")
+    page.until(f"{HASH}.includes('type=off_cpu')")
+    row = page.until(f"{ROWS}.find((row) => row.at(-1).startsWith('hold_the_lock')) || false", None)
+    assert row[1] == "75.0 % 1.50 s", row
+    page.until(f"{numbers}.includes('2.00 s of all threads')")
+    assert page.evaluate(series) == lines
+    reasons = page.evaluate("[...document.querySelectorAll('.facets section')].map((e) => e.innerText)"
+                            ".find((text) => text.startsWith('reason'))")
+    assert all(word in reasons for word in ("futex", "poll", "disk")), reasons
+    page.click_on("[data-facet='group reason']")
+    page.until(f"{HASH}.includes('group=reason')")
+    page.evaluate("[...document.querySelectorAll('.facets li')].find((e) => e.innerText.startsWith('futex'))"
+                  ".querySelector('button:last-child').click()")
+    page.until(f"new URLSearchParams({HASH}.slice(1)).get('q')", '{reason="futex"}')
+    page.until(f"{numbers}.includes('1.50 s of all threads')")
+    page.open(page.evaluate("location.href"))
+    page.until(f"{numbers}.includes('1.50 s of all threads')")
+    page.key("r")
+    page.until(f"{numbers}.includes('1.50 s \u2192 1.50 s of all threads')")
+    page.key("2")  # applications are those of CPU time
+    page.until("document.querySelectorAll('[aria-label=Applications] .overlay:not([hidden])').length", 1)
+    page.events.clear()  # no sample of CPU time has a reason: the server's answer was 404
+    fresh(page, url, host="node-2", type="off_cpu")
+    page.until(f"{OVERLAY}.includes('no samples')")
+    assert page.evaluate(numbers) == "0 s of all threads", page.evaluate(numbers)
+    page.events.clear()
+
+
 def check_views(page, url):
     """The call graph, applications and findings."""
     peak = {"from": PEAK, "to": PEAK + 1}
@@ -393,7 +431,7 @@ def check_keyboard(page, url):
     fresh(page, url, labels="1", tab="both")
     page.until("!!document.querySelector('.facets section')")
     page.evaluate("document.querySelector('.brand').tabIndex = -1, document.querySelector('.brand').focus()")
-    tab_to(page, "timeline", 6)
+    tab_to(page, "timeline", 7)  # one of them is the list of types
     tab_to(page, "tab-both", 3)
     page.key("ArrowRight")
     assert page.evaluate(FOCUS) == "tab-calls", page.evaluate(FOCUS)
@@ -506,8 +544,8 @@ def main(flamelet, make_record, work_dir):
         page.permit(url)
         for check, *arguments in (
                 (check_drag,), (check_drag_of_text,), (check_events,), (check_events_of_selector,),
-                (check_whole_record,), (check_maps,), (check_colors,), (check_compare,), (check_views,),
-                (check_selectors,), (check_nothing,), (check_keyboard,), (check_first_view,), (check_width,),
+                (check_whole_record,), (check_maps,), (check_colors,), (check_compare,), (check_types,),
+                (check_views,), (check_selectors,), (check_nothing,), (check_keyboard,), (check_first_view,), (check_width,),
                 (check_warnings,), (check_looks,), (check_downloads, flamelet, stores, downloads)):
             began = time.monotonic()
             check(page, url, *arguments)

@@ -6,11 +6,13 @@
  *
  * For eight minutes, node-1 has three programs that do the same in each second; node-2 has one of
  * them. In one second of node-1, a pod runs a function that it never runs otherwise. A live record
- * has the seconds that it was told to write so far, in which the programs do the same. */
+ * has the seconds that it was told to write so far, in which the programs do the same. Of node-1,
+ * it is known as well where the threads of a pod wait. */
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "profile/builder.h"
+#include "profile/wait_reason.h"
 #include "store/recorder.h"
 
 #include <inttypes.h>
@@ -68,20 +70,34 @@ static const struct load loads[] = {
 	  false },
 };
 
-static int add_stack(struct builder *builder, const struct load *load, uint32_t *ret_id)
+/* Of each second. */
+static const struct {
+	const char *frames[MAX_FRAMES];
+	enum wait_reason reason;
+	uint64_t ns;
+} waits[] = {
+	{ { "main", "serve", "hold_the_lock", "pthread_mutex_lock" },
+	  REASON_FUTEX,
+	  1500 * NSEC_PER_MSEC },
+	{ { "main", "serve", "epoll_wait" }, REASON_POLL, 400 * NSEC_PER_MSEC },
+	{ { "main", "serve", "load" }, REASON_DISK, 100 * NSEC_PER_MSEC },
+};
+
+static int add_stack(struct builder *builder, const char *const *frames, enum frame_kind kind,
+		     uint32_t *ret_id)
 {
 	uint32_t leaf_first[MAX_FRAMES];
 	size_t nr = 0;
 	int r = 0;
 
-	while (nr < MAX_FRAMES && load->frames[nr])
+	while (nr < MAX_FRAMES && frames[nr])
 		nr++;
 	for (size_t i = 0; i < nr && r == 0; i++) {
-		const struct profile_location location = { .address = i + 1, .kind = load->kind };
+		const struct profile_location location = { .address = i + 1, .kind = kind };
 		struct profile_function function = { 0 };
 		struct profile_line line = { 0 };
 
-		r = builder_add_string(builder, load->frames[i], &function.name);
+		r = builder_add_string(builder, frames[i], &function.name);
 		if (r == 0)
 			r = builder_add_function(builder, &function, &line.function);
 		if (r == 0)
@@ -104,7 +120,7 @@ static int add_load(struct builder *builder, uint64_t second, const struct load 
 					 .cgroup_id = 1000 + load->cpu,
 					 .count = load->count };
 
-	int r = add_stack(builder, load, &sample.stack);
+	int r = add_stack(builder, load->frames, load->kind, &sample.stack);
 	if (r == 0)
 		r = builder_add_resource(builder, attributes, array_len(attributes),
 					 &sample.resource);
@@ -141,6 +157,55 @@ static int make_second(uint64_t second, bool is_first, struct profile **ret_prof
 	return *ret_profile ? 0 : -ENOMEM;
 }
 
+static int add_wait(struct builder *builder, size_t number)
+{
+	static const struct attribute attributes[] = {
+		{ "k8s.namespace.name", "shop" },
+		{ "k8s.pod.name", "web-1" },
+		{ "k8s.container.name", "web" },
+	};
+	struct profile_sample sample = { .pid = 100,
+					 .cpu = PROFILE_CPU_UNKNOWN,
+					 .cgroup_id = 1000,
+					 .reason = waits[number].reason,
+					 .count = waits[number].ns };
+
+	int r = add_stack(builder, waits[number].frames, FRAME_NATIVE, &sample.stack);
+	if (r == 0)
+		r = builder_add_resource(builder, attributes, array_len(attributes),
+					 &sample.resource);
+	if (r == 0)
+		r = builder_add_string(builder, "web", &sample.process_comm);
+	return r < 0 ? r : builder_add_sample(builder, &sample);
+}
+
+static int make_waits(uint64_t second, struct profile **ret_profile)
+{
+	_cleanup_(builder_freep) struct builder *builder = NULL;
+
+	int r = builder_new(MAX_BYTES, &builder);
+	for (size_t i = 0; i < array_len(waits) && r == 0; i++)
+		r = add_wait(builder, i);
+	if (r < 0)
+		return r;
+	builder_set_type(builder, PROFILE_OFF_CPU);
+	builder_set_time(builder, second * NSEC_PER_SEC, NSEC_PER_SEC, 0);
+	*ret_profile = builder_seal(take_ptr(builder));
+	return *ret_profile ? 0 : -ENOMEM;
+}
+
+static int write_waits(struct recorder *recorder, uint64_t second)
+{
+	struct profile *profile = NULL;
+	int r = make_waits(second, &profile);
+
+	if (r < 0)
+		return r;
+	recorder_add(recorder, profile);
+	profile_unref(profile);
+	return 0;
+}
+
 /* What the kernel would have counted. */
 static void make_vitals(uint64_t second, bool is_first, struct vitals *ret_vitals)
 {
@@ -173,10 +238,12 @@ static int write_second(struct recorder *recorder, uint64_t second, bool is_firs
 		return r;
 	make_vitals(second, is_first, &vitals);
 	recorder_add(recorder, profile);
+	profile_unref(profile);
+	if (is_first)
+		r = write_waits(recorder, second);
 	recorder_add_vitals(recorder, second, &vitals);
 	recorder_tick(recorder, second + 1);
-	profile_unref(profile);
-	return 0;
+	return r;
 }
 
 static int open_recorder(const char *dir, const char *host, struct recorder **ret_recorder)

@@ -46,7 +46,7 @@ export class FlamePanel {
 			this.put(raw);
 			this.app!.zoomToNames(zoomed);
 			this.element.dataset.tookMs = (performance.now() - began).toFixed(0);
-		}, this.nothing, () => this.clear());
+		}, this.nothing, () => this.clear(query.type === 'off_cpu'));
 	}
 
 	get isWaiting(): boolean {
@@ -54,9 +54,10 @@ export class FlamePanel {
 	}
 
 	/* The numbers of the answer before are not those of what is selected now. */
-	private clear() {
-		const numbers = [['0 s', 'CPU time'], ['0.00', 'CPUs busy on average'], ['0', 'samples']]
-			.map(([number, text]) => el('span', {}, el('b', { text: number! }), ` ${text}`));
+	private clear(isOfWaits: boolean) {
+		const all = isOfWaits ? [['0 s', 'of all threads']]
+			: [['0 s', 'CPU time'], ['0.00', 'CPUs busy on average'], ['0', 'samples']];
+		const numbers = all.map(([number, text]) => el('span', {}, el('b', { text: number! }), ` ${text}`));
 		this.app?.end();
 		this.app = null;
 		this.root.classList.remove('ready');

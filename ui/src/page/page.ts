@@ -25,7 +25,7 @@ import { FlamePanel } from './flame_panel.ts';
 import { ListPanel } from './list_panel.ts';
 import type { Action, Nothing } from './overlay.ts';
 import { PAGE_KEYS, PageKeys } from './page_keys.ts';
-import { flameQuery, samplesQuery } from './query.ts';
+import { cpuQuery, flameQuery, typeOf } from './query.ts';
 import type { Info } from './query.ts';
 import { nextTheme, showTheme } from './theme.ts';
 import { firstLines } from './timeline_data.ts';
@@ -38,7 +38,7 @@ const FOLLOW_MS = 2000;
 const LEFT_MAX = 50;
 const APPS = 10;
 const NOTICE_MS = 4000;
-const HINT = 'Boxes are functions, as wide as their CPU time. A click zooms, a right click narrows.';
+const HINT = 'Boxes are functions, as wide as the time spent in them. A click zooms, a right click narrows.';
 const PATHS: Record<View, string> = { flame: 'flame', apps: 'top', findings: 'findings', events: 'events' };
 const NO_BASE = { base: null, baseQ: '', baseHost: '' };
 
@@ -195,6 +195,10 @@ export class Page {
 		this.render(true);
 	}
 
+	private flameQuery() {
+		return flameQuery({ ...this.place, type: typeOf(this.place, this.info!) }, this.range);
+	}
+
 	private render(isForeign = false) {
 		const { place, range, bounds, window } = this;
 		if (!this.info)
@@ -209,11 +213,11 @@ export class Page {
 		this.root.classList.toggle('follows', place.follows);
 		this.warn();
 		if (place.view === 'flame')
-			this.flame.show(flameQuery(place, range), isForeign);
+			this.flame.show(this.flameQuery(), isForeign);
 		else if (place.view === 'apps')
-			this.apps.show({ ...samplesQuery(place, range), n: APPS });
+			this.apps.show({ ...cpuQuery(place, range), n: APPS });
 		else if (place.view === 'findings')
-			this.findings.show(samplesQuery(place, range));
+			this.findings.show(cpuQuery(place, range));
 		else
 			this.eventsView.show(this.shownEvents, place.q, range);
 	}
@@ -368,7 +372,7 @@ export class Page {
 	}
 
 	private downloads(): Entry[] {
-		const query = flameQuery(this.place, this.range);
+		const query = this.flameQuery();
 		const entries = FORMATS.filter(([format]) => !this.place.base || DIFF_FORMATS.has(format))
 			.map(([format, text]): Entry => ({
 				text,

@@ -18,18 +18,30 @@ export interface Info {
 	files: { path: string; folded: number; min_count: number; lost: number; first: number; end: number }[];
 }
 
+const TYPE_TEXTS: Record<string, string> = { cpu: 'CPU', off_cpu: 'waits' };
+
+/** What people call a type of profiles. */
+export function textOfType(type: string): string {
+	return TYPE_TEXTS[type] ?? type;
+}
+
+/** The type of the samples that are shown: that of the place, or the first one that the record has. */
+export function typeOf(place: Place, info: Info): string {
+	return place.type || (info.types[0] ?? '');
+}
+
 export function selectorOf(place: Place): string {
 	return withLabel(place.q, 'host', place.host);
 }
 
-/** The range and what is chosen of it. */
-export function samplesQuery(place: Place, range: Range): Parameters {
-	return { from: range.from, to: range.to, q: selectorOf(place), type: place.type };
+/** The range and what is chosen of it, of CPU time. */
+export function cpuQuery(place: Place, range: Range): Parameters {
+	return { from: range.from, to: range.to, q: selectorOf(place) };
 }
 
-/** The same, compared with another range if one is chosen. */
+/** The same of the chosen type, compared with another range if one is chosen. */
 export function flameQuery(place: Place, range: Range): Parameters {
-	const query = samplesQuery(place, range);
+	const query = { ...cpuQuery(place, range), type: place.type };
 	if (!place.base)
 		return query;
 	const q = place.baseQ || place.q;

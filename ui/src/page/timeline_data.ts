@@ -40,7 +40,7 @@ export const NO_DATA: Pick<TimelineData, 'chart' | 'lines' | 'tracks'> = {
 
 /** What the data are of, apart from their time. */
 export function keyOf(place: Place, bounds: Range): string {
-	return JSON.stringify([place.host, place.q, place.type, place.lines, bounds.to]);
+	return JSON.stringify([place.host, place.q, place.lines, bounds.to]);
 }
 
 export function stepFor(window: Range, px: number): number {
@@ -140,7 +140,7 @@ export async function fetchTimeline(
 		isNode && !chosen ? null : rawOf(api, {
 			...common, by: isNode ? 'host' : lines === THROTTLED ? 'pod' : lines,
 			throttled: lines === THROTTLED ? 1 : '',
-			q: isMap ? ofHosts : selectorOf(place), type: place.type,
+			q: isMap ? ofHosts : selectorOf(place),
 			max: isMap ? null : MAX_LINES,
 		}, signal),
 	]);

@@ -9,6 +9,7 @@ import type { View } from '../model/record/place.ts';
 import { lengthOf } from '../model/record/range.ts';
 import type { Range } from '../model/record/range.ts';
 import { termsOf } from '../model/record/selector.ts';
+import { textOfType, typeOf } from './query.ts';
 import type { Info } from './query.ts';
 
 const VIEW_TEXTS: Record<View, [string, string]> = {
@@ -44,7 +45,7 @@ export class TopBar {
 
 	constructor(private readonly events: TopBarEvents) {
 		this.host = selectOf('Host', [], (host) => events.change({ host }));
-		this.type = selectOf('Type of profile', [], (type) => events.change({ type }));
+		this.type = selectOf('What the flame graph shows', [], (type) => events.change({ type }));
 		this.q.onchange = () => this.choose();
 		this.q.onkeydown = (event) => {
 			event.stopPropagation();
@@ -120,13 +121,13 @@ export class TopBar {
 			const option = (value: string, text: string) => el('option', { text, attributes: { value } });
 			this.host.replaceChildren(option('', `${info.hosts.length} hosts`),
 				...info.hosts.map((one) => option(one, one)));
-			this.type.replaceChildren(...info.types.map((one) => option(one, one)));
+			this.type.replaceChildren(...info.types.map((one) => option(one, textOfType(one))));
 			this.hosts = key;
 		}
 		this.host.hidden = info.hosts.length < 2;
 		this.host.value = place.host;
 		this.type.hidden = info.types.length < 2;
-		this.type.value = place.type || (info.types[0] ?? '');
+		this.type.value = typeOf(place, info);
 	}
 
 	private showBase({ base, baseQ, baseHost }: Place, selection: Range) {

@@ -89,6 +89,21 @@ static void kinds_are_cpu_time_unless_told(void **state)
 	}
 }
 
+static void questions_are_of_one_kind(void **state)
+{
+	static const enum command_id commands[] = { COMMAND_QUERY, COMMAND_DIFF, COMMAND_TIMELINE };
+	(void)state;
+
+	for (size_t i = 0; i < array_len(commands); i++) {
+		_cleanup_(options_done) struct options usual = load_ok(commands[i], "");
+		_cleanup_(options_done) struct options waits = load_ok(commands[i],
+								       "--kind offcpu");
+
+		assert_int_equal(usual.asked_kind, OPTION_KIND_CPU);
+		assert_int_equal(waits.asked_kind, OPTION_KIND_OFF_CPU);
+	}
+}
+
 static void long_and_short_spellings_mean_the_same(void **state)
 {
 	static const char *const spellings[] = {
@@ -249,6 +264,10 @@ struct refusal {
 };
 
 static const struct refusal refusals[] = {
+	{ COMMAND_QUERY, "--kind cpu,offcpu",
+	  "--kind: invalid value \"cpu,offcpu\"; expected cpu or offcpu" },
+	{ COMMAND_FINDINGS, "--kind offcpu",
+	  "--kind is an option of record, not of findings; see flamelet findings --help" },
 	{ COMMAND_TOP, "-i 500ms",
 	  "-i: invalid value \"500ms\"; expected a time of at least 1s, for example 2s" },
 	{ COMMAND_TOP, "-n 0",
@@ -346,8 +365,6 @@ static const struct refusal refusals[] = {
 	{ COMMAND_RECORD, "--kind cpu,offcpu",
 	  "--kind: a recording has one kind; record cpu and offcpu one after the other, or with "
 	  "flamelet agent" },
-	{ COMMAND_AGENT, "--kind offcpu --store /r",
-	  "--store keeps CPU time only; use --kind cpu,offcpu, or leave --store out" },
 	{ COMMAND_AGENT, "--kind none",
 	  "--kind: invalid value \"none\"; expected cpu, offcpu or cpu,offcpu" },
 	{ COMMAND_AGENT, "--ready",
@@ -546,6 +563,7 @@ int main(void)
 		CLEAN_TEST(defaults_depend_on_the_command),
 		CLEAN_TEST(top_has_options_of_its_own),
 		CLEAN_TEST(kinds_are_cpu_time_unless_told),
+		CLEAN_TEST(questions_are_of_one_kind),
 		CLEAN_TEST(long_and_short_spellings_mean_the_same),
 		CLEAN_TEST(a_format_is_for_names_that_tell_none),
 		CLEAN_TEST(an_answer_with_a_format_goes_to_standard_output),
