@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """flamelet record --kind offcpu on a service that is slow while its CPU is idle: the flame graph must have the function
 that waits for the lock and the one that sleeps with it, for as long as they waited by their own clocks. Who ended the
-waits must be there as well. Threads that wait for many things must have the reasons that are their names.
+waits must be there as well. Threads that wait for many things must have the reasons that are their names. The record of
+an agent has the same times.
 
     off_cpu.py path/to/flamelet
 
@@ -12,6 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "local"))
@@ -20,6 +22,7 @@ sys.path.insert(0, os.path.join(HERE, "local"))
 import host
 
 SECONDS = 4
+AGENT_STARTS = 3
 # Waits are estimated from some of them; on a busy machine, from few. tests/bpf_kernel/test_off_cpu.c is stricter.
 TOLERANCE = 0.3
 # Who ends the wait, and what is in its stack.
@@ -58,7 +61,7 @@ def split(frames):
     return (frames[:wakers[0]], frames[wakers[0]:]) if wakers else (frames, [""])
 
 
-def check_times(stacks, truth):
+def check_times(stacks, truth, has_wakers):
     """Threads have the names of their functions. On a busy machine, it takes long until stacks have all their frames."""
     for function, waited in truth.items():
         mine = [(frames[1:], seconds) for frames, seconds in stacks if frames[0] == function]
@@ -69,7 +72,7 @@ def check_times(stacks, truth):
         longest, waker = split(max(whole, key=lambda stack: stack[1], default=([""], 0))[0])
         if TIPS[function] not in " ".join(longest[-3:]):
             yield f"{function} does not end in {TIPS[function]}: {longest}"
-        if waker[0] != WAKERS[function][0] or WAKERS[function][1] not in " ".join(waker):
+        if has_wakers and (waker[0] != WAKERS[function][0] or WAKERS[function][1] not in " ".join(waker)):
             yield f"the waker of {function} is {waker}"
         if any("schedule" in frame for frames, _ in mine for frame in split(frames)[0][-2:]):
             yield f"{function} has frames of the scheduler"
@@ -86,7 +89,7 @@ def check_service(flamelet, directory):
              (line.split() for line in done.stdout.splitlines() if line.split()[0] in TIPS)}
     if set(truth) != set(TIPS):
         yield f"the service did not tell its times: {done.stdout}"
-    yield from check_times(read_folded(folded), truth)
+    yield from check_times(read_folded(folded), truth, has_wakers=True)
     if "threads waited for" not in done.stdout:
         yield f"the summary does not tell the time: {done.stdout}"
     if "findings" in done.stdout:
@@ -96,6 +99,26 @@ def check_service(flamelet, directory):
     for words in ("off the CPU", "serve_request"):
         if words not in picture:
             yield f"the flame graph lacks {words}"
+
+
+def check_kept(flamelet, directory):
+    """An agent keeps the waits in its record, beside CPU time."""
+    store, folded, program = os.path.join(directory, "record"), os.path.join(directory, "kept.folded"), build(directory)
+    with subprocess.Popen([flamelet, "agent", "--kind", "cpu,offcpu", "--comm", "off_cpu", "--store", store],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as agent:
+        time.sleep(AGENT_STARTS)
+        done = subprocess.run([program, str(SECONDS)], stdout=subprocess.PIPE, text=True, check=True)
+        agent.terminate()
+    truth = {name: float(waited) for name, waited in (line.split() for line in done.stdout.splitlines())}
+    query = [flamelet, "query", "all", "--store", store, "-s", '{comm="off_cpu"}', "-g", "thread,reason", "-q", "-o", folded]
+    asked = subprocess.run([*query, "--kind", "offcpu"], stderr=subprocess.PIPE, text=True, check=False)
+    if asked.returncode != 0:
+        yield f"query: exit status {asked.returncode}: {asked.stderr}"
+        return
+    yield from check_times(read_folded(folded), truth, has_wakers=False)
+    waits = sum_reasons(folded).get("serve_request", {})
+    if waits.get("futex", 0) < 0.8 * truth["serve_request"]:
+        yield f"serve_request waits for a lock, and the record has {waits}"
 
 
 def sum_reasons(folded):
@@ -189,9 +212,9 @@ def main(flamelet):
         print("SKIP: recording needs root")
         return host.SKIP
     with tempfile.TemporaryDirectory(prefix="flamelet-off-cpu-") as directory:
-        problems = [*check_service(flamelet, directory), *check_reasons(flamelet, directory),
-                    *check_selection(flamelet, directory), *check_kernel_threads(flamelet, directory),
-                    *check_refusal(flamelet, directory)]
+        problems = [*check_service(flamelet, directory), *check_kept(flamelet, directory),
+                    *check_reasons(flamelet, directory), *check_selection(flamelet, directory),
+                    *check_kernel_threads(flamelet, directory), *check_refusal(flamelet, directory)]
     for problem in problems:
         print(f"FAIL: {problem}")
     return 1 if problems else 0

@@ -44,7 +44,7 @@ static void push_profile(struct profile *profile, void *data)
 	const struct sinks *sinks = data;
 
 	exporters_push(sinks->exporters, profile);
-	if (sinks->store && profile->type == PROFILE_CPU) /* a record has CPU time only */
+	if (sinks->store)
 		store_writer_push(sinks->store, profile);
 }
 
@@ -183,8 +183,7 @@ static void log_start(const struct options *options, bool has_off_cpu,
 	else
 		log_info("%s, sending nowhere", strbuf_str(&what));
 	if (options->store_dir)
-		log_info("keeping a record%s in %s", has_off_cpu ? " of CPU time" : "",
-			 options->store_dir);
+		log_info("keeping a record in %s", options->store_dir);
 }
 
 static void publish(const struct parts *parts)

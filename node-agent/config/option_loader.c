@@ -313,23 +313,17 @@ static int check_waits(struct loader *loader)
 	return -EINVAL;
 }
 
-/* Checks whether there is room for what is profiled. */
+/* A recording has one profile. */
 static int check_kinds(struct loader *loader)
 {
 	const struct options *options = loader->options;
-	bool wants_cpu = options_want_kind(options, OPTION_KIND_CPU);
-	const char *problem = NULL;
 
-	if (loader->command == COMMAND_RECORD && wants_cpu &&
-	    options_want_kind(options, OPTION_KIND_OFF_CPU))
-		problem = "--kind: a recording has one kind; record cpu and offcpu one after the "
-			  "other, or with flamelet agent";
-	else if (options->store_dir && !wants_cpu)
-		problem = "--store keeps CPU time only; use --kind cpu,offcpu, or leave --store "
-			  "out";
-	if (!problem)
+	if (loader->command != COMMAND_RECORD || !options_want_kind(options, OPTION_KIND_CPU) ||
+	    !options_want_kind(options, OPTION_KIND_OFF_CPU))
 		return 0;
-	strbuf_append_str(loader->message, problem);
+	strbuf_append_str(loader->message,
+			  "--kind: a recording has one kind; record cpu and offcpu one after the "
+			  "other, or with flamelet agent");
 	return -EINVAL;
 }
 

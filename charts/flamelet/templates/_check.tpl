@@ -7,7 +7,6 @@
 {{- include "flamelet.checkMemory" . }}
 {{- include "flamelet.checkMetrics" . }}
 {{- include "flamelet.checkPod" . }}
-{{- include "flamelet.checkStore" . }}
 {{- end }}
 
 {{- define "flamelet.checkDestinations" -}}
@@ -82,11 +81,5 @@
 {{- end }}
 {{- if eq (toString .Values.hostUsers) "false" }}
 {{- fail "hostUsers: Kubernetes refuses false for a pod with hostPID, which the agent needs. Set it to true or null." }}
-{{- end }}
-{{- end }}
-
-{{- define "flamelet.checkStore" -}}
-{{- if and .Values.store.enabled (not (has "cpu" .Values.profiling.kinds)) }}
-{{- fail "store.enabled: a record keeps CPU time only, which is not profiled. Add cpu to profiling.kinds, or set store.enabled=false." }}
 {{- end }}
 {{- end }}
