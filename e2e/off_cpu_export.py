@@ -81,7 +81,8 @@ class Arrived:
         pairs = {strings[row.key_strindex]: flamelet_sender.value_of(row.value) for row in rows}
         thread = pairs.get("thread.name", "")
         # A process has ids once it has lived for a second.
-        if thread in THREADS and ("cpu.logical_number" in pairs or "thread.id" not in pairs):
+        if thread in THREADS and ("cpu.logical_number" in pairs or
+                                  not {"thread.id", "flamelet.wait.reason"} <= pairs.keys()):
             self.faults.append(f"a wait of {thread} has {pairs}")
         self.waited[thread] += sum(sample.values)
         self.functions[thread] |= {strings[dictionary.function_table[line.function_index].name_strindex]

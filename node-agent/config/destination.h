@@ -51,7 +51,8 @@ struct destination {
 	enum option_preset preset;
 	struct string_list excluded_attributes; /* keys; a "*" at the end matches any rest */
 	/* A mask: 1 thread.name, 2 cpu.logical_number, 4 flamelet.cgroup.id, 8 thread.id,
-	 * 16 process.pid, 32 container.id; or OPTION_SAMPLE_ATTRIBUTES_PRESET. */
+	 * 16 process.pid, 32 container.id, 64 flamelet.wait.reason; or
+	 * OPTION_SAMPLE_ATTRIBUTES_PRESET. */
 	unsigned int sample_attributes;
 	uint32_t attribute_values_max; /* distinct values per sample attribute; 0: the preset's */
 	/* "key=value", no key twice; in addition to those of struct options. */

@@ -201,10 +201,10 @@ VALUE(attribute, STORE_STRINGS, "KEY=VALUE", .check = check_attribute);
 VALUE(attribute_key, STORE_WORDS, "keys of attributes, for example process.pid or k8s.pod.label.*",
       .check = check_label_key);
 VALUE(sample_attributes, STORE_MASK,
-      "thread.name, thread.id, cpu.logical_number, flamelet.cgroup.id, process.pid "
-      "or container.id; or all, none or preset",
+      "thread.name, thread.id, cpu.logical_number, flamelet.cgroup.id, process.pid, "
+      "container.id or flamelet.wait.reason; or all, none or preset",
       WORDS("thread.name", "cpu.logical_number", "flamelet.cgroup.id", "thread.id", "process.pid",
-	    "container.id"),
+	    "container.id", "flamelet.wait.reason"),
       .has_preset = true);
 VALUE(value_limit, STORE_U32, "a number from 1 to 10000, for example 1000", .read = parse_u64,
       .min = 1, .max = 10000);

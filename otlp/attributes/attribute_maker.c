@@ -22,7 +22,8 @@
 #define CONTAINER_KEY "container.id"
 
 /* The other attributes are those of the resource. */
-#define STANDARD_ATTRIBUTES (SAMPLE_THREAD_NAME | SAMPLE_THREAD_ID | SAMPLE_CPU | SAMPLE_CGROUP)
+#define STANDARD_ATTRIBUTES                                                                        \
+	(SAMPLE_THREAD_NAME | SAMPLE_THREAD_ID | SAMPLE_CPU | SAMPLE_CGROUP | SAMPLE_REASON)
 
 struct attribute_maker {
 	struct attribute_rules rules; /* texts owned by `memory` */
@@ -57,9 +58,13 @@ static const struct {
 	enum sample_attribute attribute;
 	const char *key;
 } sample_keys[] = {
-	{ SAMPLE_THREAD_NAME, "thread.name" },	 { SAMPLE_CPU, "cpu.logical_number" },
-	{ SAMPLE_CGROUP, "flamelet.cgroup.id" }, { SAMPLE_THREAD_ID, "thread.id" },
-	{ SAMPLE_PID, "process.pid" },		 { SAMPLE_CONTAINER, CONTAINER_KEY },
+	{ SAMPLE_THREAD_NAME, "thread.name" },
+	{ SAMPLE_CPU, "cpu.logical_number" },
+	{ SAMPLE_CGROUP, "flamelet.cgroup.id" },
+	{ SAMPLE_THREAD_ID, "thread.id" },
+	{ SAMPLE_PID, "process.pid" },
+	{ SAMPLE_CONTAINER, CONTAINER_KEY },
+	{ SAMPLE_REASON, "flamelet.wait.reason" },
 };
 
 static char *copy_text(struct arena *memory, const char *text)
@@ -277,6 +282,9 @@ static bool get_value(const struct making *making, size_t number, enum sample_at
 	case SAMPLE_CONTAINER:
 		*ret_value = making->containers[sample->resource];
 		break;
+	case SAMPLE_REASON:
+		*ret_value = sample->reason;
+		break;
 	}
 	return *ret_value != 0;
 }
@@ -391,6 +399,9 @@ static void set_attribute(struct kept_attributes *attributes, const struct tally
 		break;
 	case SAMPLE_CONTAINER:
 		attributes->container = is_admitted ? value : ATTRIBUTE_OTHER;
+		break;
+	case SAMPLE_REASON:
+		attributes->reason = is_admitted ? value : REASON_NONE;
 		break;
 	}
 }

@@ -76,6 +76,7 @@ enum sample_attribute {
 	SAMPLE_THREAD_ID = 8, /* thread.id; not of processes that leave joined */
 	SAMPLE_PID = 16, /* process.pid */
 	SAMPLE_CONTAINER = 32, /* container.id */
+	SAMPLE_REASON = 64, /* flamelet.wait.reason; of waits only */
 };
 #define SAMPLE_ATTRIBUTES_DEFAULT ((unsigned int)-1) /* the preset's */
 

@@ -19,6 +19,7 @@ struct kept_attributes {
 	uint32_t thread_id; /* 0: none */
 	uint32_t pid; /* 0: none */
 	uint32_t cpu; /* ATTRIBUTE_NONE: none */
+	enum wait_reason reason; /* REASON_NONE: none */
 };
 #define ATTRIBUTE_OTHER_TEXT "[other]" /* sent for ATTRIBUTE_OTHER */
 #define ATTRIBUTE_NONE UINT32_MAX

@@ -48,7 +48,7 @@ struct point_key {
 	uint32_t attributes[TRANSLATOR_NR_ATTRIBUTES]; /* unused ones are 0 */
 };
 
-static_assert(sizeof(struct point_key) == 32, "gap in struct point_key");
+static_assert(sizeof(struct point_key) == 36, "gap in struct point_key");
 
 struct point {
 	struct point_key key;

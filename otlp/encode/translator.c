@@ -167,6 +167,16 @@ static uint32_t add_cgroup(struct translator *translator, uint64_t cgroup_id)
 	return translator->last_cgroup_attribute;
 }
 
+static uint32_t add_reason(struct translator *translator, enum wait_reason reason)
+{
+	uint32_t *known = &translator->reasons[reason];
+
+	if (!*known)
+		*known = add_text_attribute(translator, "flamelet.wait.reason",
+					    wait_reason_word(reason));
+	return *known;
+}
+
 size_t translator_add_attributes(struct translator *translator, const struct kept_attributes *kept,
 				 uint32_t attributes[static TRANSLATOR_NR_ATTRIBUTES])
 {
@@ -186,6 +196,8 @@ size_t translator_add_attributes(struct translator *translator, const struct kep
 	if (kept->container)
 		attributes[nr++] = add_text_label(translator, translator->containers,
 						  "container.id", kept->container);
+	if (kept->reason != REASON_NONE)
+		attributes[nr++] = add_reason(translator, kept->reason);
 	return nr;
 }
 

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TRANSLATOR_NR_ATTRIBUTES 6 /* of enum sample_attribute */
+#define TRANSLATOR_NR_ATTRIBUTES 7 /* of enum sample_attribute */
 #define TRANSLATOR_NR_KINDS (FRAME_LABEL + 1)
 #define TRANSLATOR_NR_CPUS 512 /* remembered by number; the others are looked up each time */
 
@@ -33,6 +33,7 @@ struct translator {
 	uint32_t *location_mappings; /* without the 1; 0: it leaves without one */
 	uint32_t frame_types[TRANSLATOR_NR_KINDS]; /* attributes by kind; 0: not so far, or none */
 	uint32_t cpus[TRANSLATOR_NR_CPUS]; /* attributes by CPU; 0: not so far */
+	uint32_t reasons[REASON_NR]; /* the same by reason of a wait */
 	uint64_t last_cgroup; /* its attribute: samples come by resource */
 	uint32_t last_cgroup_attribute;
 	uint32_t frames[ENCODE_STACK_MAX_FRAMES]; /* scratch: the stack being built */

@@ -44,6 +44,7 @@ ATTRIBUTES = {
     "thread.id": ({SAMPLE}, NUMBER),
     "cpu.logical_number": ({SAMPLE}, NUMBER),
     "flamelet.cgroup.id": ({SAMPLE}, NUMBER),
+    "flamelet.wait.reason": ({SAMPLE}, TEXT),
     "profile.frame.type": ({LOCATION}, TEXT),
     "process.executable.build_id.gnu": ({MAPPING}, TEXT),
     "process.executable.build_id.go": ({MAPPING}, TEXT),

@@ -79,12 +79,13 @@ static void attributes_of_samples_add_up(void **state)
 		unsigned int mask;
 	} cases[] = {
 		{ "none", 0 },
-		{ "all", 63 },
+		{ "all", 127 },
 		{ "preset", OPTION_SAMPLE_ATTRIBUTES_PRESET },
 		{ "thread.name", 1 },
 		{ "cpu.logical_number", 2 },
 		{ "thread.name,flamelet.cgroup.id", 5 },
 		{ "thread.id,process.pid,container.id", 56 },
+		{ "flamelet.wait.reason", 64 },
 		{ "thread.name --sample-attributes cpu.logical_number", 3 },
 	};
 	char words[128];
@@ -318,12 +319,12 @@ static const struct refusal refusals[] = {
 			    "characters without blanks" },
 	{ "--sample-attributes thread",
 	  "--sample-attributes: invalid value \"thread\"; expected thread.name, thread.id, "
-	  "cpu.logical_number, flamelet.cgroup.id, process.pid or container.id; or all, none or "
-	  "preset" },
+	  "cpu.logical_number, flamelet.cgroup.id, process.pid, container.id or "
+	  "flamelet.wait.reason; or all, none or preset" },
 	{ "--sample-attributes thread.name,",
 	  "--sample-attributes: invalid value \"thread.name,\"; expected thread.name, thread.id, "
-	  "cpu.logical_number, flamelet.cgroup.id, process.pid or container.id; or all, none or "
-	  "preset" },
+	  "cpu.logical_number, flamelet.cgroup.id, process.pid, container.id or "
+	  "flamelet.wait.reason; or all, none or preset" },
 	{ "--attribute-values-max 0",
 	  "--attribute-values-max: invalid value \"0\"; expected a number from 1 to 10000, for "
 	  "example 1000" },

@@ -74,15 +74,20 @@ static void samples_of_one_thread_and_cpu_are_summed(void **state)
 		{ NULL, 0, main_only, 1, "a",
 		  .numbers = { .pid = 9, .tid = 9, .cpu = 1, .count = 6 } },
 		{ NULL, 0, main_only, 1, "a", .numbers = { .cgroup_id = 7, .count = 8 } },
+		{ NULL, 0, main_only, 1, "a",
+		  .numbers = { .cpu = PROFILE_CPU_UNKNOWN, .reason = REASON_DISK, .count = 9 } },
+		{ NULL, 0, main_only, 1, "a",
+		  .numbers = { .cpu = PROFILE_CPU_UNKNOWN, .reason = REASON_POLL, .count = 1 } },
 	};
 	(void)state;
 
-	assert_text(
-		samples, array_len(samples),
-		"{} thread.name=a thread.id=2 cpu.logical_number=0: main[native] = 7\n"
-		"{} thread.name=b thread.id=3 cpu.logical_number=0: main[native] = 5\n"
-		"{} thread.name=a thread.id=9 cpu.logical_number=1: main[native] = 6\n"
-		"{} thread.name=a cpu.logical_number=0 flamelet.cgroup.id=7: main[native] = 8\n");
+	assert_text(samples, array_len(samples),
+		    "{} thread.name=a thread.id=2 cpu.logical_number=0: main[native] = 7\n"
+		    "{} thread.name=b thread.id=3 cpu.logical_number=0: main[native] = 5\n"
+		    "{} thread.name=a thread.id=9 cpu.logical_number=1: main[native] = 6\n"
+		    "{} thread.name=a cpu.logical_number=0 flamelet.cgroup.id=7: main[native] = 8\n"
+		    "{} thread.name=a flamelet.wait.reason=disk: main[native] = 9\n"
+		    "{} thread.name=a flamelet.wait.reason=poll: main[native] = 1\n");
 }
 
 static void sums_may_exceed_32_bits(void **state)
