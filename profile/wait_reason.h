@@ -3,7 +3,7 @@
 #ifndef PROFILE_WAIT_REASON_H
 #define PROFILE_WAIT_REASON_H
 
-/* The numbers are those in files of the record. */
+/* The numbers are those in files of the record, so new ones come last. */
 enum wait_reason {
 	REASON_NONE, /* not a wait, or not known */
 	REASON_PREEMPTED, /* it could run on, and another thread got the CPU */
