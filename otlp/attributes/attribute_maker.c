@@ -100,9 +100,10 @@ static int copy_rules(struct attribute_maker *maker, const struct attribute_opts
 	return 0;
 }
 
-/* Returns how many there are. */
+/* Returns how many a sample has at most. It has a CPU, or it is a wait and has a reason. */
 static size_t choose_sample_attributes(struct attribute_maker *maker, unsigned int wanted)
 {
+	const unsigned int either = SAMPLE_CPU | SAMPLE_REASON;
 	size_t nr = 0;
 
 	if (wanted == SAMPLE_ATTRIBUTES_DEFAULT)
@@ -114,7 +115,7 @@ static size_t choose_sample_attributes(struct attribute_maker *maker, unsigned i
 		maker->sample_attributes |= sample_keys[i].attribute;
 		nr++;
 	}
-	return nr;
+	return (maker->sample_attributes & either) == either ? nr - 1 : nr;
 }
 
 /* Fills in the preset's values for unset options. */

@@ -242,7 +242,7 @@ static void the_least_important_stay_behind_over_the_limit(void **state)
 	struct attribute_opts opts = standard;
 	(void)state;
 
-	opts.max_attributes = 5 + 4 + 8; /* of samples, of the process */
+	opts.max_attributes = 4 + 4 + 8; /* of samples, of the process */
 	assert_resource(&opts, of_container, array_len(of_container),
 			"service.name=web\nk8s.namespace.name=shop\nk8s.pod.name=web-0\n"
 			"k8s.node.name=n1\nk8s.container.name=nginx\nk8s.statefulset.name=web\n"
