@@ -30,6 +30,7 @@ import host
 from record_scene import END_SECONDS
 
 HZ = 99
+STATUS_NO_SAMPLES = 3
 SECONDS = 2.0               # at least, of time and of CPU time
 TRACEFS = "/sys/kernel/tracing"
 RULES = 3000                # of netfilter
@@ -270,6 +271,10 @@ ORDINARY = {
 }
 
 
+class NoSamples(host.Failure):
+    """The record has none in a range."""
+
+
 @dataclass(frozen=True)
 class Place:
     """Where a load is in the record."""
@@ -358,6 +363,8 @@ class Scene:
     def findings(self, first, end, *words):
         done = subprocess.run([self.binary, "findings", f"{first}..{end}", "--store", self.store, "--json", *words],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+        if done.returncode == STATUS_NO_SAMPLES:
+            raise NoSamples(done.stderr)
         if done.returncode != 0:
             raise host.Failure(f"findings {first}..{end} {words}: {done.stderr}")
         return json.loads(done.stdout)
@@ -441,7 +448,11 @@ def run_idle():
 
 
 def judge_idle(scene, place):
-    report = scene.findings(place.first, place.end)
+    try:
+        report = scene.findings(place.first, place.end)
+    except NoSamples:
+        print("the idle machine: no samples", flush=True)
+        return []
     print(f"the idle machine: {report['samples']} samples", flush=True)
     return [f"the idle machine: {finding['title']}" for finding in report["findings"]]
 
