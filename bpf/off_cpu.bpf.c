@@ -362,11 +362,12 @@ int BPF_PROG(off_cpu_waking, struct task_struct *task)
 {
 	__u32 tid = (__u32)READ_KERNEL(task->pid);
 	struct off_cpu_slot *slot = slot_of(tid);
-	__u64 now_ns = bpf_ktime_get_ns();
+	__u64 now_ns;
 
 	if (!slot || slot->tid != tid || slot->begin_ns == 0 || slot->was_preempted ||
 	    slot->is_woken)
 		return 0;
+	now_ns = bpf_ktime_get_ns();
 	slot->is_woken = true;
 	slot->woken_us = (__u32)((now_ns - slot->begin_ns) / NSEC_PER_USEC);
 	if (choose_at_wake(slot, now_ns) && !unwinder_is_busy())
