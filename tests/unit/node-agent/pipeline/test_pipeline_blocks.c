@@ -283,7 +283,7 @@ static void a_wait_has_its_waker(void **state)
 	assert_int_equal(fixture->woken_ns, 220 * MS);
 }
 
-static void a_wait_is_in_each_second_in_which_it_goes_on(void **state)
+static void a_wait_that_is_told_at_its_end_counts_as_a_whole(void **state)
 {
 	struct fixture *fixture = fixture_or_skip(state);
 
@@ -303,7 +303,7 @@ int main(int argc, char **argv)
 		BLOCKS_TEST(a_thread_that_is_awake_waits_for_a_cpu),
 		BLOCKS_TEST(waits_that_are_too_short_do_not_count),
 		BLOCKS_TEST(a_wait_has_its_waker),
-		BLOCKS_TEST(a_wait_is_in_each_second_in_which_it_goes_on),
+		BLOCKS_TEST(a_wait_that_is_told_at_its_end_counts_as_a_whole),
 	};
 
 	if (is_rows_worker(argc, argv))

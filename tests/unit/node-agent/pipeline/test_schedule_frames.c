@@ -2,13 +2,8 @@
 #include "pipeline/schedule_frames.h"
 
 #include "base/cleanup.h"
-#include "base/fileio.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
+#include "kernel_list.h"
 #include "unit.h"
 
 /* As Linux 6.18 and older kernels have them. */
@@ -31,19 +26,10 @@
 
 static struct kernel_ranges frames_of(const char *list)
 {
-	char dir[] = "/tmp/flamelet-frames-XXXXXX", path[64];
-	_cleanup_(kernel_symbols_freep) struct kernel_symbols *symbols = NULL;
+	_cleanup_(kernel_symbols_freep) struct kernel_symbols *symbols = kernel_list_read(list);
 	struct kernel_ranges frames;
-	int error;
 
-	assert_non_null(mkdtemp(dir));
-	snprintf(path, sizeof(path), "%s/kallsyms", dir);
-	assert_int_equal(file_write_atomic(path, list, strlen(list)), 0);
-	_cleanup_close_ int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	assert_int_equal(kernel_symbols_new(fd, 0, &error, &symbols), 0);
 	schedule_frames_init(&frames, symbols);
-	assert_int_equal(unlink(path), 0);
-	assert_int_equal(rmdir(dir), 0);
 	return frames;
 }
 

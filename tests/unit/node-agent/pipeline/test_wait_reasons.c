@@ -2,14 +2,12 @@
 #include "pipeline/wait_reasons.h"
 
 #include "base/cleanup.h"
-#include "base/fileio.h"
+#include "base/strbuf.h"
 #include "bpf/shared/off_cpu.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "kernel_list.h"
 #include "unit.h"
 
 #define BASE 0xffffffff81000000
@@ -54,18 +52,9 @@ static uint64_t address_of(const char *name)
 
 static void read_list(const char *list, struct kernel_ranges *reasons)
 {
-	char dir[] = "/tmp/flamelet-reasons-XXXXXX", path[64];
-	_cleanup_(kernel_symbols_freep) struct kernel_symbols *symbols = NULL;
-	int error;
+	_cleanup_(kernel_symbols_freep) struct kernel_symbols *symbols = kernel_list_read(list);
 
-	assert_non_null(mkdtemp(dir));
-	snprintf(path, sizeof(path), "%s/kallsyms", dir);
-	assert_int_equal(file_write_atomic(path, list, strlen(list)), 0);
-	_cleanup_close_ int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	assert_int_equal(kernel_symbols_new(fd, 0, &error, &symbols), 0);
 	wait_reasons_init(reasons, symbols);
-	assert_int_equal(unlink(path), 0);
-	assert_int_equal(rmdir(dir), 0);
 }
 
 static void read_names(struct kernel_ranges *reasons)
