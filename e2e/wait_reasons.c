@@ -249,7 +249,7 @@ int main(int argc, char **argv)
 	}
 	for (size_t i = 0; i < nr; i++)
 		check(pthread_create(&handle, NULL, run, (void *)&threads[i]) == 0, "thread");
-	while (now() < end + 0.2) /* those that wait for others end with the process */
+	while (now() < end + 0.2) /* threads that still wait end with the process */
 		usleep(1000);
 	return EXIT_SUCCESS;
 }

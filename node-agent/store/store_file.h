@@ -151,8 +151,8 @@ int store_file_read_gaps(struct store_file *file, store_gap_visit visit, void *c
 /* Returns whether the file has a timeline. Files of version 2 have none. */
 bool store_file_has_timeline(const struct store_file *file);
 
-/* Returns whether label sets have the reasons of waits. Those of files before version 6 have none,
- * and a copy of their parts must be of their version. */
+/* Returns whether the file's label sets say why threads waited. They do from version 6 on. Rows of
+ * an older file must be copied into a file of version 5. */
 bool store_file_has_reasons(const struct store_file *file);
 
 /* Returns the name of the host that wrote the file; borrowed from it. */

@@ -60,7 +60,7 @@ def official_node(version):
 
 
 def deno(version):
-    """It collects the lines of interpreted functions only if it is told to, and writes into the directory."""
+    """Without the option of V8, Deno has no lines of interpreted functions. It writes into the directory."""
     return Version("v8", f"Deno {version}", f"npm @deno/linux-x64-glibc@{version}", f"deno-{version}", "{0}/deno",
                    environment=(("DENO_DIR", "{0}/written"), ("DENO_NO_UPDATE_CHECK", "1"), ("NO_COLOR", "1")),
                    arguments=("run", "-A", "--v8-flags=--no-enable-lazy-source-positions"))
