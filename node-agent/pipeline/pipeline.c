@@ -3,17 +3,12 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/minmax.h"
 #include "capture/sample_source.h"
 #include "pipeline/binder.h"
-#include "pipeline/blocks.h"
-#include "pipeline/locate.h"
-#include "pipeline/sampled_process.h"
-#include "pipeline/schedule_frames.h"
 #include "pipeline/symbolizer.h"
 #include "pipeline/symbolizer_thread.h"
-#include "pipeline/wait_reasons.h"
-#include "pipeline/wakers.h"
+#include "pipeline/waits.h"
+#include "pipeline/window_filler.h"
 #include "pipeline/window_series.h"
 #include "process/process_set.h"
 #include "symbol/kernel/kernel_symbols.h"
@@ -22,8 +17,6 @@
 #include <stdlib.h>
 
 #define SWEEP_INTERVAL_NS NSEC_PER_SEC
-#define BLOCKS_LATE_NS (10 * NSEC_PER_MSEC) /* their ends may be on their way */
-#define WAKER_MAX_NS (10 * NSEC_PER_SEC) /* from the wake-up to the end of the block */
 
 /* JIT compilers' names may take 1/JIT_SHARE of the memory for all names. */
 #define JIT_SHARE 4
@@ -42,19 +35,13 @@ struct pipeline {
 	int host_root_fd;
 	struct identity *identity; /* shared */
 	struct cgroup_filter filter; /* the reader's */
-	struct window_series cpu, off_cpu;
-	struct blocks blocks; /* that have not ended */
-	struct blocks wakers; /* of blocks whose end was not told yet */
-	struct kernel_ranges schedule_frames, wait_reasons, interrupts;
-	uint64_t blocks_start_ns; /* from then on their time counts, CLOCK_MONOTONIC */
+	struct window_filler filler;
+	struct window_series sampled[PROFILE_NR_TYPES]; /* of all types but that of waits */
+	struct waits waits;
 	uint64_t next_sweep_ns; /* of the process table */
 	uint64_t started_ns;
 	struct kernel_symbols *kernel; /* the symbolizer's */
 	struct symbolizer_thread *symbolizer;
-	uint64_t nr_samples;
-	uint64_t nr_samples_lost; /* by the reader */
-	uint64_t nr_blocks_lost;
-	uint64_t nr_windows;
 };
 
 /* Containers that are unknown now are looked up when they are sampled, if they are still there
@@ -153,6 +140,34 @@ static int start_symbolizer(struct pipeline *pipeline)
 	return symbolizer_thread_start(&symbolizer, &pipeline->symbolizer);
 }
 
+static void init_filler(struct pipeline *pipeline)
+{
+	pipeline->filler = (struct window_filler){
+		.processes = pipeline->processes,
+		.elfs = pipeline->elfs,
+		.jits = pipeline->jits,
+		.runtimes = &pipeline->binder.runtimes,
+		.identity = pipeline->identity,
+		.symbolizer = pipeline->symbolizer,
+		.keeps_times = pipeline->opts.keeps_times,
+	};
+}
+
+static void init_series(struct pipeline *pipeline)
+{
+	for (size_t type = 0; type < PROFILE_NR_TYPES; type++)
+		pipeline->sampled[type].type = (enum profile_type)type;
+	pipeline->waits = (struct waits){
+		.source = pipeline->opts.source,
+		.filler = &pipeline->filler,
+		.hidden_reasons = pipeline->opts.hidden_reasons,
+		.min_block_ns = pipeline->opts.min_block_ns,
+		.series.type = PROFILE_OFF_CPU,
+	};
+	if (pipeline->opts.off_cpu)
+		waits_learn_kernel(&pipeline->waits, pipeline->kernel);
+}
+
 int pipeline_start(const struct pipeline_opts *opts, struct pipeline **ret_pipeline)
 {
 	_cleanup_(pipeline_freep) struct pipeline *pipeline = calloc(1, sizeof(*pipeline));
@@ -161,7 +176,6 @@ int pipeline_start(const struct pipeline_opts *opts, struct pipeline **ret_pipel
 		return -ENOMEM;
 	pipeline->opts = *opts;
 	pipeline->host_root_fd = -EBADF;
-	pipeline->off_cpu.type = PROFILE_OFF_CPU;
 	pipeline->started_ns = clock_mono_ns();
 	int r = process_table_new(opts->proc_fd, opts->max_processes, &pipeline->processes);
 	if (r == 0)
@@ -174,11 +188,8 @@ int pipeline_start(const struct pipeline_opts *opts, struct pipeline **ret_pipel
 		r = symbolizer_load_kernel(opts->proc_fd, &pipeline->kernel);
 	if (r == 0)
 		take_inventory(pipeline);
-	if (r == 0 && opts->off_cpu) {
-		schedule_frames_init(&pipeline->schedule_frames, pipeline->kernel);
-		wait_reasons_init(&pipeline->wait_reasons, pipeline->kernel);
-		wakers_init(&pipeline->interrupts, pipeline->kernel);
-	}
+	if (r == 0)
+		init_series(pipeline);
 	if (r == 0) {
 		cgroup_filter_init(&pipeline->filter, opts->source, pipeline->identity,
 				   opts->identity.pods, opts->selection);
@@ -187,252 +198,71 @@ int pipeline_start(const struct pipeline_opts *opts, struct pipeline **ret_pipel
 	if (r == 0)
 		r = start_symbolizer(pipeline);
 	if (r == 0)
+		init_filler(pipeline);
+	if (r == 0)
 		*ret_pipeline = take_ptr(pipeline);
 	return r;
 }
 
-static void close_window(struct pipeline *pipeline, struct window_series *series)
-{
-	struct window *window = take_ptr(series->window);
-
-	if (!window)
-		return;
-	pipeline->nr_windows++;
-	series->last_end_ns = window->end_ns;
-	symbolizer_thread_push(pipeline->symbolizer, window);
-}
-
 /* Returns the window of a sample. A sample that is a little late goes into the present one. */
-static struct window *window_at(struct pipeline *pipeline, uint64_t time_ns)
+static struct window *window_at(struct pipeline *pipeline, enum profile_type type, uint64_t time_ns)
 {
-	struct window_series *series = &pipeline->cpu;
+	struct window_series *series = &pipeline->sampled[type];
 
 	if (series->window && time_ns >= series->window->end_ns)
-		close_window(pipeline, series);
+		window_filler_close(&pipeline->filler, series);
 	if (!series->window && window_series_open(series, time_ns) < 0)
 		return NULL;
 	return series->window;
 }
 
-static int locate_woken(struct locator *locator, const struct sample_event *event,
-			const struct block *waker, uint32_t *ret_stack)
+void pipeline_add_value(struct pipeline *pipeline, const struct sample_event *event,
+			enum profile_type type, uint64_t value)
 {
-	char name[WAKER_NAME_BYTES];
+	const struct window_sample sample = { .event = event, .count = value };
+	struct window *window = window_at(pipeline, type, event->time_ns);
 
-	wakers_name(waker->waker, waker->event, name);
-	return locate_woken_stack(locator, event, waker->event, name, ret_stack);
-}
-
-/* Adds a sample. Of a block, `waker` is who ended it; NULL: not known. */
-static int add_to_window(struct pipeline *pipeline, struct window *window,
-			 const struct sample_event *event, const struct block *block,
-			 const struct block *waker, uint64_t count)
-{
-	struct locator locator = {
-		.processes = pipeline->processes,
-		.elfs = pipeline->elfs,
-		.jits = pipeline->jits,
-		.runtimes = &pipeline->binder.runtimes,
-		.window = window,
-		.owner = event->cgroup_id,
-	};
-	struct profile_sample sample = { .cgroup_id = event->cgroup_id,
-					 .time_ns = pipeline->opts.keeps_times ? event->time_ns : 0,
-					 .pid = event->pid,
-					 .tid = event->tid,
-					 .cpu = event->kind == RECORD_TIMER ? event->cpu
-									    : PROFILE_CPU_UNKNOWN,
-					 .reason = block ? block->reason : REASON_NONE,
-					 .count = count };
-
-	int r = window_add_cgroup(window, event->cgroup_id);
-	if (r < 0)
-		return r;
-	if (r > 0)
-		identity_see(pipeline->identity, event->cgroup_id);
-	r = waker ? locate_woken(&locator, event, waker, &sample.stack)
-		  : locate_stack(&locator, event, &sample.stack);
-	if (r == 0)
-		r = sampled_process_add(&locator, event, &sample);
-	if (r < 0)
-		return r;
-	return builder_add_sample(window->builder, &sample);
+	binder_check_sample(&pipeline->binder, event);
+	if (window_filler_add(&pipeline->filler, window, &sample) == 0)
+		window_count_time(window, event->time_ns);
+	binder_see_sample(&pipeline->binder, event);
 }
 
 void pipeline_add_sample(struct pipeline *pipeline, const struct sample_event *event)
 {
-	struct window *window = window_at(pipeline, event->time_ns);
-
-	pipeline->nr_samples++;
-	binder_check_sample(&pipeline->binder, event);
-	if (window && add_to_window(pipeline, window, event, NULL, NULL, 1) == 0) {
-		window_count_time(window, event->time_ns);
-		window->nr_samples++;
-	} else {
-		pipeline->nr_samples_lost++;
-	}
-	binder_see_sample(&pipeline->binder, event);
-}
-
-/* Adds the time of a block up to `until_ns` to the window. */
-static void count_block(struct pipeline *pipeline, struct block *block, const struct block *waker,
-			uint64_t until_ns)
-{
-	struct window *window = pipeline->off_cpu.window;
-	uint64_t weight_ns;
-
-	block->counted_ns = max_u64(block->counted_ns, pipeline->blocks_start_ns);
-	weight_ns = block_weight(block, until_ns);
-	block->counted_ns = max_u64(block->counted_ns, until_ns);
-	if (weight_ns == 0 || pipeline->opts.hidden_reasons & 1U << block->reason)
-		return;
-	block->event->time_ns = until_ns;
-	pipeline->nr_samples++;
-	if (add_to_window(pipeline, window, block->event, block, waker, weight_ns) == 0)
-		window->nr_samples++;
-	else
-		pipeline->nr_samples_lost++;
-}
-
-/* Returns whether the source has not known a block for two windows. So its end was lost, and not
- * only on its way when the source was asked. */
-static bool is_over(const struct pipeline *pipeline, struct block *block)
-{
-	bool was_doubted = block->is_doubted;
-
-	block->is_doubted = !sample_source_has_block(pipeline->opts.source, block->event->tid,
-						     block->event->sequence);
-	return was_doubted && block->is_doubted;
-}
-
-/* Returns whether the block has become long enough to count. */
-static bool is_long(const struct pipeline *pipeline, const struct block *block, uint64_t until_ns)
-{
-	return until_ns >= block->begin_ns + pipeline->opts.min_block_ns;
-}
-
-/* Counts the blocks that go on at the end of the window, all of them if it is the last one. */
-static void count_blocks(struct pipeline *pipeline, bool is_last)
-{
-	uint64_t end_ns = pipeline->off_cpu.window->end_ns;
-
-	for (size_t i = 0; i < pipeline->blocks.nr;) {
-		struct block *block = &pipeline->blocks.rows[i];
-
-		if (is_over(pipeline, block)) {
-			pipeline->nr_blocks_lost++;
-			blocks_remove(&pipeline->blocks, block);
-			continue;
-		}
-		if ((is_last || block_is_due(block, end_ns)) && is_long(pipeline, block, end_ns))
-			count_block(pipeline, block, NULL, end_ns);
-		i++;
-	}
-}
-
-/* Forgets those who ended blocks whose end is not told any more. */
-static void forget_wakers(struct pipeline *pipeline, uint64_t now_ns)
-{
-	for (size_t i = 0; i < pipeline->wakers.nr;)
-		if (pipeline->wakers.rows[i].begin_ns + WAKER_MAX_NS < now_ns)
-			blocks_remove(&pipeline->wakers, &pipeline->wakers.rows[i]);
-		else
-			i++;
-}
-
-/* Closes the windows that are over at a time. Each second has one, as some thread always waits. */
-static void advance_blocks(struct pipeline *pipeline, uint64_t time_ns)
-{
-	struct window_series *series = &pipeline->off_cpu;
-
-	while (series->window && time_ns >= series->window->end_ns) {
-		count_blocks(pipeline, false);
-		forget_wakers(pipeline, series->window->end_ns);
-		close_window(pipeline, series);
-		if (window_series_open(series, series->last_end_ns) < 0)
-			return;
-	}
+	pipeline_add_value(pipeline, event, PROFILE_CPU, 1);
 }
 
 void pipeline_start_blocks(struct pipeline *pipeline, uint64_t now_ns)
 {
-	struct window_series *series = &pipeline->off_cpu;
-
-	window_free(take_ptr(series->window));
-	series->last_end_ns = 0;
-	pipeline->blocks_start_ns = now_ns;
-	if (window_series_open(series, now_ns) < 0)
-		pipeline->nr_blocks_lost += pipeline->blocks.nr;
+	waits_start(&pipeline->waits, now_ns);
 }
 
 void pipeline_begin_block(struct pipeline *pipeline, const struct sample_event *event)
 {
-	size_t nr_skipped = schedule_frames_count(&pipeline->schedule_frames, event->frames,
-						  event->nr_kernel);
-
-	enum wait_reason reason = wait_reasons_of(&pipeline->wait_reasons, event, nr_skipped);
-
-	advance_blocks(pipeline, event->time_ns);
 	binder_check_sample(&pipeline->binder, event);
-	if (blocks_begin(&pipeline->blocks, event, nr_skipped, reason) < 0)
-		pipeline->nr_blocks_lost++;
+	waits_begin(&pipeline->waits, event);
 	binder_see_sample(&pipeline->binder, event);
-}
-
-/* Counts the last part of a block, which a record ended. At its end the thread waited for a CPU
- * only, if it is known when it was woken. */
-static void finish_block(struct pipeline *pipeline, struct block *block,
-			 const struct sample_event *end)
-{
-	uint64_t runnable_ns = min_u64(end->runnable_us * NSEC_PER_USEC, end->time_ns);
-	struct block *waker = blocks_find(&pipeline->wakers, end->tid, end->sequence);
-
-	if (pipeline->off_cpu.window && is_long(pipeline, block, end->time_ns)) {
-		count_block(pipeline, block, waker, end->time_ns - runnable_ns);
-		block->reason = REASON_RUN_QUEUE;
-		count_block(pipeline, block, waker, end->time_ns);
-	}
-	blocks_remove(&pipeline->blocks, block);
-	if (waker)
-		blocks_remove(&pipeline->wakers, waker);
 }
 
 void pipeline_add_waker(struct pipeline *pipeline, const struct sample_event *event)
 {
-	size_t nr_skipped = schedule_frames_count_waking(&pipeline->schedule_frames, event->frames,
-							 event->nr_kernel);
-
-	advance_blocks(pipeline, event->time_ns);
 	binder_check_sample(&pipeline->binder, event);
-	if (blocks_begin(&pipeline->wakers, event, nr_skipped, REASON_NONE) == 0) {
-		struct block *waker = blocks_find(&pipeline->wakers, event->woken_tid,
-						  event->sequence);
-
-		waker->waker = wakers_cut(&pipeline->interrupts, waker->event);
-	} else {
-		pipeline->nr_blocks_lost++;
-	}
+	waits_add_waker(&pipeline->waits, event);
 	binder_see_sample(&pipeline->binder, event);
 }
 
 void pipeline_end_block(struct pipeline *pipeline, const struct sample_event *event)
 {
-	advance_blocks(pipeline, event->time_ns);
-
-	struct block *block = blocks_find(&pipeline->blocks, event->tid, event->sequence);
-	if (!block)
-		return;
-	finish_block(pipeline, block, event);
+	waits_end(&pipeline->waits, event);
 }
 
 void pipeline_add_block(struct pipeline *pipeline, const struct sample_event *event)
 {
-	pipeline_begin_block(pipeline, event);
-
-	struct block *block = blocks_find(&pipeline->blocks, event->tid, event->sequence);
-	if (!block)
-		return;
-	finish_block(pipeline, block, event);
+	binder_check_sample(&pipeline->binder, event);
+	waits_begin(&pipeline->waits, event);
+	waits_end(&pipeline->waits, event);
+	binder_see_sample(&pipeline->binder, event);
 }
 
 void pipeline_add_copy(struct pipeline *pipeline, const struct code_copy *copy)
@@ -466,10 +296,11 @@ void pipeline_meet_process(struct pipeline *pipeline, const struct sample_event 
 void pipeline_lose_events(struct pipeline *pipeline, uint64_t time_ns)
 {
 	process_table_lose_events(pipeline->processes, time_ns);
-	if (pipeline->cpu.window) /* mappings may be read again now */
-		window_forget_locations(pipeline->cpu.window);
-	if (pipeline->off_cpu.window)
-		window_forget_locations(pipeline->off_cpu.window);
+	for (size_t type = 0; type < PROFILE_NR_TYPES; type++) /* mappings may be read again now */
+		if (pipeline->sampled[type].window)
+			window_forget_locations(pipeline->sampled[type].window);
+	if (pipeline->waits.series.window)
+		window_forget_locations(pipeline->waits.series.window);
 }
 
 void pipeline_add_event(struct pipeline *pipeline, const struct proc_event *event)
@@ -491,6 +322,17 @@ void pipeline_select(struct pipeline *pipeline, const struct selection *selectio
 	cgroup_filter_update(&pipeline->filter);
 }
 
+/* Closes the windows that are over. */
+static void close_windows(struct pipeline *pipeline, uint64_t now_ns)
+{
+	for (size_t type = 0; type < PROFILE_NR_TYPES; type++) {
+		struct window_series *series = &pipeline->sampled[type];
+
+		if (series->window && now_ns >= series->window->end_ns)
+			window_filler_close(&pipeline->filler, series);
+	}
+}
+
 void pipeline_tick(struct pipeline *pipeline, uint64_t now_ns)
 {
 	binder_flush(&pipeline->binder, now_ns);
@@ -499,9 +341,8 @@ void pipeline_tick(struct pipeline *pipeline, uint64_t now_ns)
 	cgroup_filter_update(&pipeline->filter);
 	if (cgroup_filter_is_waiting(&pipeline->filter, now_ns))
 		identity_ask_for_undecided(pipeline->identity);
-	if (pipeline->cpu.window && now_ns >= pipeline->cpu.window->end_ns)
-		close_window(pipeline, &pipeline->cpu);
-	advance_blocks(pipeline, now_ns - BLOCKS_LATE_NS);
+	close_windows(pipeline, now_ns);
+	waits_tick(&pipeline->waits, now_ns);
 	if (now_ns < pipeline->next_sweep_ns)
 		return;
 	pipeline->next_sweep_ns = now_ns + SWEEP_INTERVAL_NS;
@@ -520,13 +361,11 @@ void pipeline_close(struct pipeline *pipeline)
 
 	if (!pipeline->symbolizer || !symbolizer_thread_is_running(pipeline->symbolizer))
 		return;
-	window_series_end(&pipeline->cpu, now_ns);
-	close_window(pipeline, &pipeline->cpu);
-	advance_blocks(pipeline, now_ns);
-	window_series_end(&pipeline->off_cpu, now_ns);
-	if (pipeline->off_cpu.window)
-		count_blocks(pipeline, true);
-	close_window(pipeline, &pipeline->off_cpu);
+	for (size_t type = 0; type < PROFILE_NR_TYPES; type++) {
+		window_series_end(&pipeline->sampled[type], now_ns);
+		window_filler_close(&pipeline->filler, &pipeline->sampled[type]);
+	}
+	waits_close(&pipeline->waits, now_ns);
 	symbolizer_thread_close(pipeline->symbolizer);
 }
 
@@ -551,10 +390,9 @@ void pipeline_free(struct pipeline *pipeline)
 		return;
 	pipeline_close(pipeline);
 	symbolizer_thread_free(pipeline->symbolizer);
-	window_free(pipeline->cpu.window);
-	window_free(pipeline->off_cpu.window);
-	blocks_done(&pipeline->blocks);
-	blocks_done(&pipeline->wakers);
+	for (size_t type = 0; type < PROFILE_NR_TYPES; type++)
+		window_free(pipeline->sampled[type].window);
+	waits_done(&pipeline->waits);
 	kernel_symbols_free(pipeline->kernel);
 	identity_free(pipeline->identity);
 	elf_cache_free(pipeline->elfs);
@@ -573,10 +411,10 @@ struct pipeline_stats pipeline_get_stats(struct pipeline *pipeline)
 		pipeline->symbolizer);
 
 	struct pipeline_stats stats = {
-		.nr_samples = pipeline->nr_samples,
-		.nr_samples_lost = pipeline->nr_samples_lost + symbolizer.nr_samples_lost,
-		.nr_blocks_lost = pipeline->nr_blocks_lost,
-		.nr_windows = pipeline->nr_windows,
+		.nr_samples = pipeline->filler.nr_samples,
+		.nr_samples_lost = pipeline->filler.nr_samples_lost + symbolizer.nr_samples_lost,
+		.nr_blocks_lost = pipeline->waits.nr_blocks_lost,
+		.nr_windows = pipeline->filler.nr_windows,
 		.nr_windows_finished = symbolizer.nr_windows_finished,
 		.nr_frames_named = symbolizer.nr_frames_named,
 		.nr_frames_unnamed = symbolizer.nr_frames_unnamed,

@@ -88,6 +88,9 @@ void pipeline_lose_events(struct pipeline *pipeline,
 			  uint64_t time_ns); /* some before this are missing */
 void pipeline_add_event(struct pipeline *pipeline, const struct proc_event *event);
 void pipeline_add_sample(struct pipeline *pipeline, const struct sample_event *sample);
+/* Adds a sample of a type other than CPU time and waits, with its value in the type's unit. */
+void pipeline_add_value(struct pipeline *pipeline, const struct sample_event *sample,
+			enum profile_type type, uint64_t value);
 /* The same for the records of blocks (bpf/shared/off_cpu.h). Blocks may begin before
  * pipeline_start_blocks(). From then on their time is counted, and what was counted before and is
  * in no finished profile is forgotten. */

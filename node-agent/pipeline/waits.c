@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline/waits.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/minmax.h"
+#include "capture/sample_source.h"
+#include "pipeline/schedule_frames.h"
+#include "pipeline/wait_reasons.h"
+#include "pipeline/wakers.h"
+
+#define BLOCKS_LATE_NS (10 * NSEC_PER_MSEC) /* their ends may be on their way */
+#define WAKER_MAX_NS (10 * NSEC_PER_SEC) /* from the wake-up to the end of the block */
+
+void waits_learn_kernel(struct waits *waits, const struct kernel_symbols *symbols)
+{
+	schedule_frames_init(&waits->schedule_frames, symbols);
+	wait_reasons_init(&waits->wait_reasons, symbols);
+	wakers_init(&waits->interrupts, symbols);
+}
+
+void waits_done(struct waits *waits)
+{
+	window_free(waits->series.window);
+	blocks_done(&waits->blocks);
+	blocks_done(&waits->wakers);
+}
+
+/* Adds the time of a block up to `until_ns` to the window. */
+static void count_block(struct waits *waits, struct block *block, const struct block *waker,
+			uint64_t until_ns)
+{
+	uint64_t weight_ns;
+
+	block->counted_ns = max_u64(block->counted_ns, waits->start_ns);
+	weight_ns = block_weight(block, until_ns);
+	block->counted_ns = max_u64(block->counted_ns, until_ns);
+	if (weight_ns == 0 || waits->hidden_reasons & 1U << block->reason)
+		return;
+	block->event->time_ns = until_ns;
+	const struct window_sample sample = { block->event, block, waker, weight_ns };
+	(void)window_filler_add(waits->filler, waits->series.window, &sample);
+}
+
+/* Returns whether the source has not known a block for two windows. So its end was lost, and not
+ * only on its way when the source was asked. */
+static bool is_over(const struct waits *waits, struct block *block)
+{
+	bool was_doubted = block->is_doubted;
+
+	block->is_doubted = !sample_source_has_block(waits->source, block->event->tid,
+						     block->event->sequence);
+	return was_doubted && block->is_doubted;
+}
+
+/* Returns whether the block has become long enough to count. */
+static bool is_long(const struct waits *waits, const struct block *block, uint64_t until_ns)
+{
+	return until_ns >= block->begin_ns + waits->min_block_ns;
+}
+
+/* Counts the blocks that go on at the end of the window, all of them if it is the last one. */
+static void count_blocks(struct waits *waits, bool is_last)
+{
+	uint64_t end_ns = waits->series.window->end_ns;
+
+	for (size_t i = 0; i < waits->blocks.nr;) {
+		struct block *block = &waits->blocks.rows[i];
+
+		if (is_over(waits, block)) {
+			waits->nr_blocks_lost++;
+			blocks_remove(&waits->blocks, block);
+			continue;
+		}
+		if ((is_last || block_is_due(block, end_ns)) && is_long(waits, block, end_ns))
+			count_block(waits, block, NULL, end_ns);
+		i++;
+	}
+}
+
+/* Forgets those who ended blocks whose end is not told any more. */
+static void forget_wakers(struct waits *waits, uint64_t now_ns)
+{
+	for (size_t i = 0; i < waits->wakers.nr;)
+		if (waits->wakers.rows[i].begin_ns + WAKER_MAX_NS < now_ns)
+			blocks_remove(&waits->wakers, &waits->wakers.rows[i]);
+		else
+			i++;
+}
+
+/* Closes the windows that are over at a time. Each second has one, as some thread always waits. */
+static void advance_blocks(struct waits *waits, uint64_t time_ns)
+{
+	struct window_series *series = &waits->series;
+
+	while (series->window && time_ns >= series->window->end_ns) {
+		count_blocks(waits, false);
+		forget_wakers(waits, series->window->end_ns);
+		window_filler_close(waits->filler, series);
+		if (window_series_open(series, series->last_end_ns) < 0)
+			return;
+	}
+}
+
+void waits_start(struct waits *waits, uint64_t now_ns)
+{
+	struct window_series *series = &waits->series;
+
+	window_free(take_ptr(series->window));
+	series->last_end_ns = 0;
+	waits->start_ns = now_ns;
+	if (window_series_open(series, now_ns) < 0)
+		waits->nr_blocks_lost += waits->blocks.nr;
+}
+
+void waits_begin(struct waits *waits, const struct sample_event *event)
+{
+	size_t nr_skipped = schedule_frames_count(&waits->schedule_frames, event->frames,
+						  event->nr_kernel);
+
+	enum wait_reason reason = wait_reasons_of(&waits->wait_reasons, event, nr_skipped);
+
+	advance_blocks(waits, event->time_ns);
+	if (blocks_begin(&waits->blocks, event, nr_skipped, reason) < 0)
+		waits->nr_blocks_lost++;
+}
+
+/* Counts the last part of a block, which a record ended. At its end the thread waited for a CPU
+ * only, if it is known when it was woken. */
+static void finish_block(struct waits *waits, struct block *block, const struct sample_event *end)
+{
+	uint64_t runnable_ns = min_u64(end->runnable_us * NSEC_PER_USEC, end->time_ns);
+	struct block *waker = blocks_find(&waits->wakers, end->tid, end->sequence);
+
+	if (waits->series.window && is_long(waits, block, end->time_ns)) {
+		count_block(waits, block, waker, end->time_ns - runnable_ns);
+		block->reason = REASON_RUN_QUEUE;
+		count_block(waits, block, waker, end->time_ns);
+	}
+	blocks_remove(&waits->blocks, block);
+	if (waker)
+		blocks_remove(&waits->wakers, waker);
+}
+
+void waits_add_waker(struct waits *waits, const struct sample_event *event)
+{
+	size_t nr_skipped = schedule_frames_count_waking(&waits->schedule_frames, event->frames,
+							 event->nr_kernel);
+
+	advance_blocks(waits, event->time_ns);
+	if (blocks_begin(&waits->wakers, event, nr_skipped, REASON_NONE) == 0) {
+		struct block *waker = blocks_find(&waits->wakers, event->woken_tid,
+						  event->sequence);
+
+		waker->waker = wakers_cut(&waits->interrupts, waker->event);
+	} else {
+		waits->nr_blocks_lost++;
+	}
+}
+
+void waits_end(struct waits *waits, const struct sample_event *event)
+{
+	advance_blocks(waits, event->time_ns);
+
+	struct block *block = blocks_find(&waits->blocks, event->tid, event->sequence);
+	if (!block)
+		return;
+	finish_block(waits, block, event);
+}
+
+void waits_tick(struct waits *waits, uint64_t now_ns)
+{
+	advance_blocks(waits, now_ns - BLOCKS_LATE_NS);
+}
+
+void waits_close(struct waits *waits, uint64_t now_ns)
+{
+	advance_blocks(waits, now_ns);
+	window_series_end(&waits->series, now_ns);
+	if (waits->series.window)
+		count_blocks(waits, true);
+	window_filler_close(waits->filler, &waits->series);
+}
