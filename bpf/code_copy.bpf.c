@@ -6,6 +6,7 @@
  * Limits: MAX_COPIES of a sample, and half of the ring buffer. A code object that was not copied
  * makes the sample wake the agent, which then reads the process's memory. */
 #include "bpf/maps.bpf.h"
+#include "bpf/ring.bpf.h"
 #include "bpf/runtime.bpf.h"
 #include "bpf/user_memory.bpf.h"
 
@@ -90,7 +91,7 @@ static __always_inline bool send_copy(const struct cpython_layout *layout,
 	bytes = offsetof(struct code_copy, lines) + copy->nr_line_bytes;
 	if (bytes > sizeof(*copy))
 		return false;
-	return bpf_ringbuf_output(&samples, copy, bytes, BPF_RB_NO_WAKEUP) == 0;
+	return output_record(copy, bytes, BPF_RB_NO_WAKEUP) == 0;
 }
 
 __noinline int python_copy_code(__u64 code, __u32 check)

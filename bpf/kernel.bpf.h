@@ -89,12 +89,24 @@ struct seqcount {
 	unsigned int sequence;
 };
 
+/* Only their places. */
+struct rw_semaphore {
+};
+
+typedef struct {
+} spinlock_t;
+
+struct sighand_struct {
+	spinlock_t siglock;
+};
+
 struct mm_struct {
 	__u64 vmacache_seqnum; /* up to 6.0 */
 	int map_count;
 	unsigned long exec_vm;
 	struct maple_tree mm_mt; /* from 6.1 on */
 	struct rb_root mm_rb; /* before */
+	struct rw_semaphore mmap_lock; /* from 5.8 on */
 	mm_context_t context;
 };
 
@@ -162,6 +174,7 @@ struct task_struct {
 	struct task_struct *group_leader;
 	struct css_set *cgroups;
 	struct signal_struct *signal;
+	struct sighand_struct *sighand;
 	void *stack;
 };
 

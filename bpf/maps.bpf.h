@@ -8,6 +8,7 @@
 #include "bpf/shared/cgroups.h"
 #include "bpf/shared/code_copy.h"
 #include "bpf/shared/events.h"
+#include "bpf/shared/lock.h"
 #include "bpf/shared/off_cpu.h"
 #include "bpf/shared/stats.h"
 #include "bpf/unwind.bpf.h"
@@ -38,8 +39,8 @@ MAP struct {
 
 /* One record under construction for each CPU: a sample is larger than the BPF stack. A
  * perf_event program is never interrupted by another one on the same CPU. But it may interrupt
- * off_cpu_exit(): then it uses the second record, and does not unwind. The values of such maps have
- * at most 32 KB (PCPU_MIN_UNIT_SIZE). */
+ * off_cpu_exit() and lock_end(): then it uses the second record, and does not unwind. The values of
+ * such maps have at most 32 KB (PCPU_MIN_UNIT_SIZE). */
 struct scratch {
 	bpf_user_pt_regs_t saved_regs; /* of a task in the kernel */
 	struct unwind_state unwind;
@@ -108,7 +109,8 @@ struct off_cpu_turn {
 	__u64 length_ns;
 	__u32 probability;
 	__u32 tid; /* 0: its block was not chosen */
-	__u32 is_unwinding; /* off_cpu_exit() is at work */
+	/* Whether off_cpu_exit() or lock_end() is at work, or a record is being sent */
+	__u32 is_unwinding;
 	__u32 was_preempted; /* when the block began */
 	__u32 sequence; /* of a block whose waker was sent */
 	__u32 runnable_us; /* as in the record */
@@ -129,6 +131,39 @@ MAP struct {
 	__type(key, __u32);
 	__type(value, struct off_cpu_slot);
 } off_cpu_slots SEC(".maps");
+
+/* A wait for a lock that goes on. */
+struct lock_wait {
+	__u64 lock; /* its address; 0: none */
+	__u64 begin_ns;
+	__u32 tid;
+	__u32 flags; /* shared/lock.h */
+};
+
+#define LOCK_SPINS 4 /* a power of 2; contexts: a thread, and three kinds of interrupts */
+
+/* Waits of a CPU for spin locks, and how many waits were chosen on it. */
+struct lock_spins {
+	struct lock_wait waits[LOCK_SPINS]; /* of the innermost context last */
+	__u32 nr;
+	__u32 nr_chosen; /* of waits for all locks, since burst_ns */
+	__u64 burst_ns;
+};
+
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct lock_spins);
+} lock_spins SEC(".maps");
+
+/* By the lowest bits of thread ids. One slot unless waits for locks are wanted. */
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, LOCK_SLOTS);
+	__type(key, __u32);
+	__type(value, struct lock_wait);
+} lock_waits SEC(".maps");
 
 /* Targets. Sized and written by the agent; filter_pids also written by follow.bpf.c, where it
  * keeps this size. An entry's value means nothing. They are preallocated: before Linux 6.1

@@ -60,24 +60,6 @@ static __always_inline __u32 choose_at_begin(__u32 predicted_us, bool is_first)
 	return share < OFF_CPU_MIN_PROBABILITY ? OFF_CPU_MIN_PROBABILITY : share;
 }
 
-static __always_inline void read_stacks(void *ctx, struct task_struct *task,
-					struct scratch *scratch)
-{
-	struct sample_event *event = &scratch->event;
-	unsigned int flags = READ_KERNEL(task->flags);
-	__u32 result = UNWIND_KERNEL_THREAD;
-
-	event->in_user = false;
-	read_kernel_stack(ctx, event);
-	begin_user_stack(scratch, flags);
-	if (!(flags & PF_KTHREAD)) {
-		result = read_saved_regs(task, scratch);
-		if (result == UNWIND_COMPLETE)
-			result = unwind_user_stack(task, scratch, flags);
-	}
-	event->unwind_result = result;
-}
-
 /* What a record says of its block, besides the stacks. */
 struct block_facts {
 	__u8 kind;

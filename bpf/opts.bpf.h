@@ -21,6 +21,7 @@ extern const volatile bool filter_by_pid; /* only processes in filter_pids */
 extern const volatile bool filter_by_tid; /* only threads in filter_tids */
 extern const volatile bool filter_by_comm; /* only thread or process names in filter_comms */
 extern const volatile bool off_cpu_has_exit; /* off_cpu_exit() runs */
+extern const volatile bool lock_is_followed; /* lock_end() runs */
 extern const volatile __u64 off_cpu_min_ns; /* shorter blocks are not wanted */
 extern const volatile bool
 	pass_to_perf; /* the event of a wanted sample writes its own record too */
@@ -29,6 +30,7 @@ extern const volatile bool
 extern volatile __u32 cgroup_default; /* enum cgroup_verdict: of cgroups without one */
 extern volatile __u64 cgroup_slots[CGROUP_SLOTS]; /* bpf/shared/cgroups.h */
 extern volatile __u64 off_cpu_threshold_ns; /* bpf/shared/off_cpu.h */
+extern volatile __u64 lock_threshold_ns; /* bpf/shared/lock.h */
 extern volatile __u64 off_cpu_start_ns; /* when its programs began, CLOCK_MONOTONIC … */
 extern volatile __u64 off_cpu_start_boot_ns; /* … and since boot */
 

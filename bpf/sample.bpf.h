@@ -6,6 +6,7 @@
 #include "bpf/compat.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/opts.bpf.h"
+#include "bpf/ring.bpf.h"
 #include "bpf/task.bpf.h"
 #include "bpf/unwind.bpf.h"
 
@@ -86,12 +87,13 @@ static __always_inline void note_mapping_table(struct scratch *scratch, __u32 re
 		stat_add(event->lacks_file ? STAT_UNLISTED_FILE : STAT_UNLISTED_BROKEN);
 }
 
-/* Returns whether off_cpu_exit() was interrupted while it uses this CPU's scratch record. */
+/* Returns whether off_cpu_exit() or lock_end() was interrupted while it uses this CPU's scratch
+ * record. */
 static __always_inline bool unwinder_is_busy(void)
 {
 	const struct off_cpu_turn *turn;
 
-	if (!off_cpu_has_exit)
+	if (!off_cpu_has_exit && !lock_is_followed)
 		return false;
 	turn = get_turn();
 	return turn && turn->is_unwinding;
@@ -127,6 +129,25 @@ static __always_inline __u32 unwind_user_stack(const struct task_struct *task,
 	return result;
 }
 
+/* Reads the stacks of the current task, which is in the kernel. */
+static __always_inline void read_stacks(void *ctx, struct task_struct *task,
+					struct scratch *scratch)
+{
+	struct sample_event *event = &scratch->event;
+	unsigned int flags = READ_KERNEL(task->flags);
+	__u32 result = UNWIND_KERNEL_THREAD;
+
+	event->in_user = false;
+	read_kernel_stack(ctx, event);
+	begin_user_stack(scratch, flags);
+	if (!(flags & PF_KTHREAD)) {
+		result = read_saved_regs(task, scratch);
+		if (result == UNWIND_COMPLETE)
+			result = unwind_user_stack(task, scratch, flags);
+	}
+	event->unwind_result = result;
+}
+
 /* Returns whether the agent should look at a runtime now: a young process may end before the agent
  * polls again. What names frames of Python was copied, so only a Python that cannot be read by what
  * is known of its file is worth a look. The state of the unwinder is that of this stack if it has
@@ -150,7 +171,7 @@ static __always_inline long output_event(struct sample_event *event, bool is_urg
 
 	if (bytes > sizeof(*event))
 		bytes = sizeof(*event);
-	return bpf_ringbuf_output(&samples, event, bytes, flags);
+	return output_record(event, bytes, flags);
 }
 
 #endif

@@ -2,8 +2,8 @@
 /* The contract between kernel and agent: what lies in the ring buffer.
  *
  * A record that begins with 0 is a copy (code_copy.h). All others are a struct sample_event cut
- * behind its last frame: what a CPU did when its timer fired, or the beginning or end of a time in
- * which a thread did not run (off_cpu.h).
+ * behind its last frame: what a CPU did when its timer fired, the beginning or end of a time in
+ * which a thread did not run (off_cpu.h), or the end of a wait for a lock (lock.h).
  *
  *	┌────────┬──────────────────────────┬──────────────────────────┐
  *	│ header │ kernel frames, leaf first │ user frames, leaf first  │
@@ -38,6 +38,7 @@ enum record_kind {
 	RECORD_BLOCK_END, /* it runs again; without frames */
 	RECORD_BLOCK_LATE, /* the same, with the stack */
 	RECORD_WAKER, /* the thread wakes another one */
+	RECORD_LOCK, /* it got a lock of the kernel for which it waited (lock.h) */
 	RECORD_NR_KINDS,
 };
 
@@ -57,19 +58,21 @@ struct sample_event {
 	__u8 lacks_file; /* the last frame is in a file that was not in `files` */
 	__u8 kind; /* enum record_kind */
 	__u8 wait_flags; /* of a block: off_cpu.h */
-	__u8 pad[2];
+	__u8 lock_flags; /* of RECORD_LOCK: lock.h */
+	__u8 pad[1];
 	__u32 probability; /* of a block to be chosen: a share of OFF_CPU_CERTAIN */
 	__u32 sequence; /* tells the blocks of a thread apart */
-	__u64 length_ns; /* of RECORD_BLOCK_LATE: time since its beginning */
+	__u64 length_ns; /* of RECORD_BLOCK_LATE and RECORD_LOCK: time since the beginning */
 	__u32 woken_tid; /* of RECORD_WAKER; `sequence` is that of its block */
 	/* Of the end of a block: the time before it in which the thread was awake and got no CPU;
 	 * 0: not known */
 	__u32 runnable_us;
+	__u64 lock; /* address of the lock for which it waited */
 	char thread_comm[TASK_COMM_LEN];
 	char process_comm[TASK_COMM_LEN]; /* of the thread group's leader */
 	__u64 frames[MAX_FRAMES]; /* words */
 };
 
-_Static_assert(sizeof(struct sample_event) == 104 + 8 * MAX_FRAMES, "no hidden padding");
+_Static_assert(sizeof(struct sample_event) == 112 + 8 * MAX_FRAMES, "no hidden padding");
 
 #endif

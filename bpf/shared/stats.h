@@ -21,8 +21,8 @@
 	  "samples of processes without a mapping table, unwound by their own mappings")           \
 	X(UNLISTED_FILE, unlisted_file, "such samples that end in a file that is not known")       \
 	X(UNLISTED_BROKEN, unlisted_broken, "such samples whose mappings could not be told")       \
-	X(BLOCK_SENT, blocks, "times off the CPU whose stack was handed to the agent")             \
-	X(BLOCK_LOST, blocks_lost, "times off the CPU lost: ring buffer full")                     \
+	X(BLOCK_SENT, blocks, "waits whose stack was handed to the agent")                         \
+	X(BLOCK_LOST, blocks_lost, "waits lost: ring buffer full, or the unwinder was busy")       \
 	X(CGROUP_EVENT_LOST, cgroup_events_lost,                                                   \
 	  "births and deaths of cgroups lost: ring buffer full")
 

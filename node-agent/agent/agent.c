@@ -54,6 +54,7 @@ struct agent {
 	struct sample_source *source;
 	struct strbuf perf_reason; /* why BPF takes no samples; empty: it does */
 	bool has_off_cpu; /* the source sends blocks */
+	bool has_locks; /* the source sends waits for locks */
 	struct unwind_tables *tables;
 	struct pipeline *pipeline;
 	struct cpu_follower cpus;
@@ -177,12 +178,14 @@ static int start_capture(struct agent *agent, struct strbuf *reterr_msg)
 
 	opts.off_cpu = options_want_kind(agent->options, OPTION_KIND_OFF_CPU);
 	opts.may_lack_off_cpu = options_want_kind(agent->options, OPTION_KIND_CPU);
+	opts.locks = options_want_kind(agent->options, OPTION_KIND_LOCK);
 	opts.min_block_ns = agent->options->min_block_ns;
 	opts.wakers = agent->options->wakers;
 	target_apply(&agent->target, agent->options, &opts);
 	int r = capture_choice_open(agent->options->capture, &opts, &agent->perf_reason, reterr_msg,
 				    &agent->source);
 	agent->has_off_cpu = opts.off_cpu;
+	agent->has_locks = opts.locks;
 	return r;
 }
 
@@ -353,6 +356,11 @@ bool agent_has_off_cpu(const struct agent *agent)
 	return agent->has_off_cpu;
 }
 
+bool agent_has_locks(const struct agent *agent)
+{
+	return agent->has_locks;
+}
+
 uint32_t agent_nr_cpus(const struct agent *agent)
 {
 	return sample_source_nr_cpus(agent->source);
@@ -382,6 +390,14 @@ static void meet_process(const struct sample_event *sample, uint64_t ip, void *d
 	pipeline_meet_process(agent->pipeline, sample, ip);
 }
 
+static void add_lock(struct agent *agent, const struct sample_event *sample)
+{
+	if (agent->is_warming_up)
+		pipeline_learn_process(agent->pipeline, sample);
+	else
+		pipeline_add_lock(agent->pipeline, sample);
+}
+
 /* What threads do when the timer fires tells which processes matter, even if only blocks are
  * wanted. */
 static void on_sample(const struct sample_event *sample, void *data)
@@ -397,6 +413,8 @@ static void on_sample(const struct sample_event *sample, void *data)
 		pipeline_add_block(agent->pipeline, sample);
 	else if (sample->kind == RECORD_WAKER)
 		pipeline_add_waker(agent->pipeline, sample);
+	else if (sample->kind == RECORD_LOCK)
+		add_lock(agent, sample);
 	else if (agent->is_warming_up || !options_want_kind(agent->options, OPTION_KIND_CPU))
 		pipeline_learn_process(agent->pipeline, sample);
 	else

@@ -61,6 +61,9 @@ void agent_warm_up(struct agent *agent);
 /* Returns whether it is recorded where threads wait. It is not if only samples could be had. */
 bool agent_has_off_cpu(const struct agent *agent);
 
+/* The same for the locks that threads wait for. */
+bool agent_has_locks(const struct agent *agent);
+
 /* Returns why perf takes the samples and not BPF, for people to read; NULL if BPF does.
  * Borrowed. */
 const char *agent_perf_reason(const struct agent *agent);

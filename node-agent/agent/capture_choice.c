@@ -39,26 +39,35 @@ static bool is_want_of_room(int error)
 	return error == -ENOSPC || error == -ENOMEM;
 }
 
+static bool wants_waits(const struct capture_opts *opts)
+{
+	return opts->off_cpu || opts->locks;
+}
+
 /* Opens BPF, with blocks if they are wanted and can be had. */
 static int open_bpf_best(struct capture_opts *opts, struct strbuf *reterr_msg,
 			 struct sample_source **ret_source)
 {
 	int r = open_bpf(opts, reterr_msg, ret_source);
 
-	if (r == 0 || !opts->off_cpu || !opts->may_lack_off_cpu || is_want_of_room(r))
+	if (r == 0 && opts->locks && !capture_bpf_knows_locks())
+		log_warn("waits for locks of the kernel are not recorded, only those for locks of "
+			 "programs: this kernel is older than 5.19");
+	if (r == 0 || !wants_waits(opts) || !opts->may_lack_off_cpu || is_want_of_room(r))
 		return r;
 	log_warn("where threads wait is not recorded: %s",
 		 reterr_msg->len > 0 ? strbuf_str(reterr_msg) : strerror(-r));
 	strbuf_clear(reterr_msg);
 	opts->off_cpu = false;
+	opts->locks = false;
 	return open_bpf(opts, reterr_msg, ret_source);
 }
 
 int capture_choice_open(enum option_capture wanted, struct capture_opts *opts, struct strbuf *why,
 			struct strbuf *reterr_msg, struct sample_source **ret_source)
 {
-	if (wanted == OPTION_CAPTURE_PERF && opts->off_cpu) {
-		strbuf_append_str(reterr_msg, "--kind offcpu needs --capture=bpf");
+	if (wanted == OPTION_CAPTURE_PERF && wants_waits(opts)) {
+		strbuf_append_str(reterr_msg, "--kind offcpu and --kind lock need --capture=bpf");
 		return -EOPNOTSUPP;
 	}
 	if (wanted == OPTION_CAPTURE_PERF) {
@@ -66,7 +75,7 @@ int capture_choice_open(enum option_capture wanted, struct capture_opts *opts, s
 		return open_perf(opts, reterr_msg, ret_source);
 	}
 	int r = open_bpf_best(opts, reterr_msg, ret_source);
-	if (r == 0 || wanted == OPTION_CAPTURE_BPF || opts->off_cpu || is_want_of_room(r))
+	if (r == 0 || wanted == OPTION_CAPTURE_BPF || wants_waits(opts) || is_want_of_room(r))
 		return r;
 	if (reterr_msg->len > 0)
 		strbuf_append_str(why, strbuf_str(reterr_msg));

@@ -11,9 +11,9 @@
 #include "config/options.h"
 
 /* Opens BPF as the source of samples, or perf where that is wanted or BPF fails. `why` gets
- * the reason for perf, and stays empty for BPF. opts->off_cpu becomes false if there will be no
- * blocks and opts->may_lack_off_cpu allows it. On failure `reterr_msg` says what failed, and what
- * to do. */
+ * the reason for perf, and stays empty for BPF. opts->off_cpu and opts->locks become false if there
+ * will be no waits and opts->may_lack_off_cpu allows it. On failure `reterr_msg` says what failed,
+ * and what to do. */
 int capture_choice_open(enum option_capture wanted, struct capture_opts *opts, struct strbuf *why,
 			struct strbuf *reterr_msg, struct sample_source **ret_source) must_check;
 

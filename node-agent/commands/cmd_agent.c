@@ -156,25 +156,30 @@ static int start_store(const struct options *options, struct strbuf *reterr_msg,
 	return r;
 }
 
-static void describe_kinds(const struct options *options, bool has_off_cpu, struct strbuf *out)
+static void append_kind(bool is_wanted, const char *text, struct strbuf *out)
 {
-	bool wants_cpu = options_want_kind(options, OPTION_KIND_CPU);
+	if (is_wanted)
+		strbuf_appendf(out, "%s%s", out->len > 0 ? " and " : "", text);
+}
 
-	if (wants_cpu)
+static void describe_kinds(const struct options *options, const struct agent *agent,
+			   struct strbuf *out)
+{
+	if (options_want_kind(options, OPTION_KIND_CPU))
 		strbuf_appendf(out, "sampling at %u Hz", options->frequency_hz);
-	if (has_off_cpu)
-		strbuf_appendf(out, "%srecording waits of threads", wants_cpu ? " and " : "");
+	append_kind(agent_has_off_cpu(agent), "recording waits of threads", out);
+	append_kind(agent_has_locks(agent), "recording waits for locks", out);
 }
 
 /* Logs what is profiled, and where the profiles go. */
-static void log_start(const struct options *options, bool has_off_cpu,
+static void log_start(const struct options *options, const struct agent *agent,
 		      const struct exporters *exporters)
 {
 	_cleanup_(strbuf_done) struct strbuf what = strbuf_with_max(MESSAGE_MAX_BYTES);
 	const char *endpoint = options->nr_destinations > 0 ? options->destinations[0].endpoint
 							    : "";
 
-	describe_kinds(options, has_off_cpu, &what);
+	describe_kinds(options, agent, &what);
 	if (options->nr_destinations > 0)
 		log_info("%s, sending to %.*s every %llu s (destinations: %zu)", strbuf_str(&what),
 			 (int)strcspn(endpoint, "?#"), endpoint, /* a query may be a key */
@@ -300,7 +305,7 @@ int cmd_agent(const struct options *options)
 		return STATUS_FAILED;
 	}
 	least_privilege_finish(!agent_perf_reason(agent));
-	log_start(options, agent_has_off_cpu(agent), exporters);
+	log_start(options, agent, exporters);
 	warn_if_no_target(agent);
 
 	const struct parts parts = { agent, exporters, store, reload, monitor };

@@ -232,6 +232,8 @@ static void describe_origin(const struct recording *recording, struct strbuf *ti
 		       (double)recording->duration_ns / 1e9);
 	if (options_want_kind(recording->options, OPTION_KIND_CPU))
 		strbuf_appendf(title, "at %u Hz", recording->options->frequency_hz);
+	else if (options_want_kind(recording->options, OPTION_KIND_LOCK))
+		strbuf_append_str(title, "waiting for locks");
 	else
 		strbuf_append_str(title, "off the CPU");
 	strbuf_appendf(subtitle, "%s, Linux %s, flamelet %s", host.nodename, host.release,
@@ -311,6 +313,11 @@ static void tell_of_nothing(const struct recording *recording, uint64_t nr_lost)
 		fprintf(stderr,
 			"flamelet: no samples: no thread of %s started or stopped waiting; try a "
 			"longer -d, or flamelet dump -p PID\n",
+			recording->target);
+	else if (options_want_kind(recording->options, OPTION_KIND_LOCK))
+		fprintf(stderr,
+			"flamelet: no samples: no thread of %s waited for a lock; try a longer "
+			"-d\n",
 			recording->target);
 	else
 		fprintf(stderr,

@@ -53,7 +53,7 @@ static double cpus_change(const struct diff *diff, struct diff_pair pair)
 
 static void append_amount(const struct profile *profile, uint64_t total, struct strbuf *out)
 {
-	if (profile->type == PROFILE_OFF_CPU) {
+	if (profile->type == PROFILE_OFF_CPU || profile->type == PROFILE_LOCK_DELAY) {
 		strbuf_appendf(out, "%.1f s of waiting", (double)total / (double)NSEC_PER_SEC);
 		return;
 	}

@@ -135,9 +135,14 @@ static int append_truncated_stacks(const struct summary *summary, struct strbuf 
 
 static void append_total(const struct profile *profile, uint64_t total, struct strbuf *out)
 {
+	double seconds = (double)total / (double)NSEC_PER_SEC;
+
 	if (profile->type == PROFILE_OFF_CPU) {
-		strbuf_appendf(out, "threads waited for %.1f s",
-			       (double)total / (double)NSEC_PER_SEC);
+		strbuf_appendf(out, "threads waited for %.1f s", seconds);
+		return;
+	}
+	if (profile->type == PROFILE_LOCK_DELAY) {
+		strbuf_appendf(out, "threads waited for locks for %.3f s", seconds);
 		return;
 	}
 	text_append_count(out, total);

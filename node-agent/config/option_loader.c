@@ -298,15 +298,17 @@ static int check_sources(struct loader *loader)
 	return -EINVAL;
 }
 
-/* Checks that waits are recorded if some of them are selected. */
+/* Checks that waits are recorded if some of them are selected. Waits for locks have no other
+ * reasons. */
 static int check_waits(struct loader *loader)
 {
 	const struct options *options = loader->options;
-	unsigned int all_reasons = (1U << value_reasons.nr_words) - 1;
+	bool wants_all_reasons = options->reasons == (1U << value_reasons.nr_words) - 1;
+	bool wants_all = options->min_block_ns == 0 && !options->wakers;
 
 	if (!(loader->command & (COMMAND_RECORD | COMMAND_AGENT)) ||
 	    options_want_kind(options, OPTION_KIND_OFF_CPU) ||
-	    (options->min_block_ns == 0 && options->reasons == all_reasons && !options->wakers))
+	    (wants_all_reasons && (wants_all || options_want_kind(options, OPTION_KIND_LOCK))))
 		return 0;
 	strbuf_append_str(loader->message,
 			  "--reason, --min-block and --waker are for waits; add --kind offcpu");
@@ -316,14 +318,13 @@ static int check_waits(struct loader *loader)
 /* A recording has one profile. */
 static int check_kinds(struct loader *loader)
 {
-	const struct options *options = loader->options;
+	unsigned int kinds = loader->options->kinds;
 
-	if (loader->command != COMMAND_RECORD || !options_want_kind(options, OPTION_KIND_CPU) ||
-	    !options_want_kind(options, OPTION_KIND_OFF_CPU))
+	if (loader->command != COMMAND_RECORD || (kinds & (kinds - 1)) == 0)
 		return 0;
 	strbuf_append_str(loader->message,
-			  "--kind: a recording has one kind; record cpu and offcpu one after the "
-			  "other, or with flamelet agent");
+			  "--kind: a recording has one kind; record one after the other, or all of "
+			  "them with flamelet agent");
 	return -EINVAL;
 }
 

@@ -121,8 +121,10 @@ VALUE(runtimes, STORE_MASK, "cpython, hotspot or v8; or all or none",
       WORDS("cpython", "hotspot", "v8"));
 VALUE(kind, STORE_CHOICE, "cpu or offcpu",
       WORDS([OPTION_KIND_CPU] = "cpu", [OPTION_KIND_OFF_CPU] = "offcpu"));
-VALUE(kinds, STORE_MASK, "cpu, offcpu or cpu,offcpu",
-      WORDS([OPTION_KIND_CPU] = "cpu", [OPTION_KIND_OFF_CPU] = "offcpu"), .is_literal = true);
+VALUE(kinds, STORE_MASK, "cpu, offcpu or lock; for the agent, several of them",
+      WORDS([OPTION_KIND_CPU] = "cpu", [OPTION_KIND_OFF_CPU] = "offcpu",
+	    [OPTION_KIND_LOCK] = "lock"),
+      .is_literal = true);
 /* In the order of enum wait_reason, without the first one. */
 VALUE(reasons, STORE_MASK,
       "preempted, run-queue, disk, page-fault, reclaim, network, pipe, poll, futex, kernel-lock, "

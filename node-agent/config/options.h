@@ -40,6 +40,7 @@ enum command_id {
 enum option_kind {
 	OPTION_KIND_CPU,
 	OPTION_KIND_OFF_CPU,
+	OPTION_KIND_LOCK,
 };
 
 enum option_capture {

@@ -197,3 +197,18 @@ void check_waits(const struct doctor_host *host, struct doctor_report *report)
 	else
 		doctor_report_ok(report, "off-CPU time", "can be recorded");
 }
+
+/* Checks the tracepoints of --kind lock. */
+void check_locks(const struct doctor_host *host, struct doctor_report *report)
+{
+	(void)host;
+	if (try_tracepoint("sched_switch") < 0)
+		return; /* check_waits() says so */
+	if (try_tracepoint("contention_end") == 0)
+		doctor_report_ok(report, "waits for locks", "can be recorded");
+	else
+		doctor_report_ok(
+			report, "waits for locks",
+			"those of programs can be recorded, those of the kernel cannot: it "
+			"is older than 5.19 (no contention_end)");
+}

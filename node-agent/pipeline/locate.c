@@ -417,18 +417,34 @@ static int locate_text(struct locator *locator, const char *text, uint32_t *ret_
 	return builder_add_named_location(builder, &location, &line, 1, ret_location);
 }
 
-int locate_woken_stack(struct locator *locator, const struct sample_event *event,
-		       const struct sample_event *waker, const char *name, uint32_t *ret_stack)
+static int locate_waker(struct locator *locator, const struct locate_tip *tip, uint32_t *locations,
+			size_t *ret_nr)
 {
-	uint32_t locations[2 * LOCATE_MAX_FRAMES + 1];
 	struct locator of_waker = *locator;
-	size_t nr, nr_more;
-	int r;
+	size_t nr;
 
-	of_waker.owner = waker->cgroup_id;
-	if ((r = locate_frames(&of_waker, waker, locations, &nr)) < 0 ||
-	    (r = locate_text(locator, name, &locations[nr])) < 0 ||
-	    (r = locate_frames(locator, event, &locations[nr + 1], &nr_more)) < 0)
+	of_waker.owner = tip->waker->cgroup_id;
+	int r = locate_frames(&of_waker, tip->waker, locations, &nr);
+	if (r == 0)
+		r = locate_text(locator, tip->waker_name, &locations[nr]);
+	*ret_nr = nr + 1;
+	return r;
+}
+
+int locate_waiting_stack(struct locator *locator, const struct sample_event *event,
+			 const struct locate_tip *tip, uint32_t *ret_stack)
+{
+	uint32_t locations[2 * LOCATE_MAX_FRAMES + 2];
+	size_t nr = 0, nr_more = 0;
+	int r = 0;
+
+	if (tip->waker)
+		r = locate_waker(locator, tip, locations, &nr);
+	if (r == 0 && tip->lock)
+		r = locate_text(locator, tip->lock, &locations[nr++]);
+	if (r == 0)
+		r = locate_frames(locator, event, &locations[nr], &nr_more);
+	if (r < 0)
 		return r;
-	return builder_add_stack(locator->window->builder, locations, nr + 1 + nr_more, ret_stack);
+	return builder_add_stack(locator->window->builder, locations, nr + nr_more, ret_stack);
 }

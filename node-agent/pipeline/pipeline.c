@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "capture/sample_source.h"
 #include "pipeline/binder.h"
+#include "pipeline/lock_waits.h"
 #include "pipeline/symbolizer.h"
 #include "pipeline/symbolizer_thread.h"
 #include "pipeline/waits.h"
@@ -38,6 +39,7 @@ struct pipeline {
 	struct window_filler filler;
 	struct window_series sampled[PROFILE_NR_TYPES]; /* of all types but that of waits */
 	struct waits waits;
+	struct lock_waits lock_waits;
 	uint64_t next_sweep_ns; /* of the process table */
 	uint64_t started_ns;
 	struct kernel_symbols *kernel; /* the symbolizer's */
@@ -168,6 +170,18 @@ static void init_series(struct pipeline *pipeline)
 		waits_learn_kernel(&pipeline->waits, pipeline->kernel);
 }
 
+static void init_locks(struct pipeline *pipeline)
+{
+	struct lock_waits *waits = &pipeline->lock_waits;
+
+	waits->filler = &pipeline->filler;
+	waits->delay = &pipeline->sampled[PROFILE_LOCK_DELAY];
+	if (pipeline->opts.counts_contentions)
+		waits->contentions = &pipeline->sampled[PROFILE_LOCK_CONTENTIONS];
+	if (pipeline->opts.locks)
+		lock_waits_learn_kernel(waits, pipeline->kernel);
+}
+
 int pipeline_start(const struct pipeline_opts *opts, struct pipeline **ret_pipeline)
 {
 	_cleanup_(pipeline_freep) struct pipeline *pipeline = calloc(1, sizeof(*pipeline));
@@ -188,8 +202,10 @@ int pipeline_start(const struct pipeline_opts *opts, struct pipeline **ret_pipel
 		r = symbolizer_load_kernel(opts->proc_fd, &pipeline->kernel);
 	if (r == 0)
 		take_inventory(pipeline);
-	if (r == 0)
+	if (r == 0) {
 		init_series(pipeline);
+		init_locks(pipeline);
+	}
 	if (r == 0) {
 		cgroup_filter_init(&pipeline->filter, opts->source, pipeline->identity,
 				   opts->identity.pods, opts->selection);
@@ -204,23 +220,12 @@ int pipeline_start(const struct pipeline_opts *opts, struct pipeline **ret_pipel
 	return r;
 }
 
-/* Returns the window of a sample. A sample that is a little late goes into the present one. */
-static struct window *window_at(struct pipeline *pipeline, enum profile_type type, uint64_t time_ns)
-{
-	struct window_series *series = &pipeline->sampled[type];
-
-	if (series->window && time_ns >= series->window->end_ns)
-		window_filler_close(&pipeline->filler, series);
-	if (!series->window && window_series_open(series, time_ns) < 0)
-		return NULL;
-	return series->window;
-}
-
 void pipeline_add_value(struct pipeline *pipeline, const struct sample_event *event,
 			enum profile_type type, uint64_t value)
 {
 	const struct window_sample sample = { .event = event, .count = value };
-	struct window *window = window_at(pipeline, type, event->time_ns);
+	struct window *window = window_filler_window(&pipeline->filler, &pipeline->sampled[type],
+						     event->time_ns);
 
 	binder_check_sample(&pipeline->binder, event);
 	if (window_filler_add(&pipeline->filler, window, &sample) == 0)
@@ -231,6 +236,13 @@ void pipeline_add_value(struct pipeline *pipeline, const struct sample_event *ev
 void pipeline_add_sample(struct pipeline *pipeline, const struct sample_event *event)
 {
 	pipeline_add_value(pipeline, event, PROFILE_CPU, 1);
+}
+
+void pipeline_add_lock(struct pipeline *pipeline, const struct sample_event *event)
+{
+	binder_check_sample(&pipeline->binder, event);
+	lock_waits_add(&pipeline->lock_waits, event);
+	binder_see_sample(&pipeline->binder, event);
 }
 
 void pipeline_start_blocks(struct pipeline *pipeline, uint64_t now_ns)

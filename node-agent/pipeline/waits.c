@@ -38,7 +38,12 @@ static void count_block(struct waits *waits, struct block *block, const struct b
 	if (weight_ns == 0 || waits->hidden_reasons & 1U << block->reason)
 		return;
 	block->event->time_ns = until_ns;
-	const struct window_sample sample = { block->event, block, waker, weight_ns };
+	const struct window_sample sample = {
+		.event = block->event,
+		.reason = block->reason,
+		.waker = waker,
+		.count = weight_ns,
+	};
 	(void)window_filler_add(waits->filler, waits->series.window, &sample);
 }
 

@@ -18,14 +18,29 @@ void window_filler_close(struct window_filler *filler, struct window_series *ser
 	symbolizer_thread_push(filler->symbolizer, window);
 }
 
+struct window *window_filler_window(struct window_filler *filler, struct window_series *series,
+				    uint64_t time_ns)
+{
+	if (series->window && time_ns >= series->window->end_ns)
+		window_filler_close(filler, series);
+	if (!series->window && window_series_open(series, time_ns) < 0)
+		return NULL;
+	return series->window;
+}
+
 static int locate(struct locator *locator, const struct window_sample *sample, uint32_t *ret_stack)
 {
+	struct locate_tip tip = { .lock = sample->lock };
 	char name[WAKER_NAME_BYTES];
 
-	if (!sample->waker)
+	if (!sample->waker && !sample->lock)
 		return locate_stack(locator, sample->event, ret_stack);
-	wakers_name(sample->waker->waker, sample->waker->event, name);
-	return locate_woken_stack(locator, sample->event, sample->waker->event, name, ret_stack);
+	if (sample->waker) {
+		wakers_name(sample->waker->waker, sample->waker->event, name);
+		tip.waker = sample->waker->event;
+		tip.waker_name = name;
+	}
+	return locate_waiting_stack(locator, sample->event, &tip, ret_stack);
 }
 
 static int add_to_window(const struct window_filler *filler, struct window *window,
@@ -46,7 +61,7 @@ static int add_to_window(const struct window_filler *filler, struct window *wind
 		.pid = event->pid,
 		.tid = event->tid,
 		.cpu = event->kind == RECORD_TIMER ? event->cpu : PROFILE_CPU_UNKNOWN,
-		.reason = sample->block ? sample->block->reason : REASON_NONE,
+		.reason = sample->reason,
 		.count = sample->count,
 	};
 

@@ -35,8 +35,9 @@ struct window_filler {
 
 struct window_sample {
 	const struct sample_event *event;
-	const struct block *block; /* of a wait; else NULL */
+	enum wait_reason reason; /* of a wait; else REASON_NONE */
 	const struct block *waker; /* who ended it; NULL: not known */
+	const char *lock; /* its name, of a wait for one; else NULL; borrowed for the call */
 	uint64_t count; /* in the unit of the window's type */
 };
 
@@ -44,6 +45,11 @@ struct window_sample {
  * sample is lost. Errors: -ENOMEM, -ENOSPC the window is full; both are counted. */
 int window_filler_add(struct window_filler *filler, struct window *window,
 		      const struct window_sample *sample);
+
+/* Returns the window of a series for a time. The present one is closed first if it is over. A
+ * sample that is a little late goes into the present one. NULL: no memory. */
+struct window *window_filler_window(struct window_filler *filler, struct window_series *series,
+				    uint64_t time_ns);
 
 /* Hands the window of a series to the symbolizer. The series has none from then on. */
 void window_filler_close(struct window_filler *filler, struct window_series *series);

@@ -7,19 +7,15 @@
 
 #include "base/err.h"
 #include "bpf/shared/off_cpu.h"
+#include "capture/bpf/threshold.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* The wanted number of chosen blocks per second and CPU. */
-#define BLOCK_SLOTS_RATE 100
-
 struct block_slots {
 	const volatile struct off_cpu_slot *slots; /* owned mapping; NULL: blocks are not wanted */
-	volatile uint64_t *threshold_ns; /* borrowed */
-	uint64_t nr_begun; /* since the last change of the threshold */
-	uint64_t next_ns; /* time of the next change, CLOCK_MONOTONIC */
+	struct threshold threshold;
 };
 
 /* Maps the slots of a BPF map, which the kernel side fills. `threshold_ns` is the kernel side's,
@@ -31,8 +27,7 @@ void block_slots_close(struct block_slots *slots);
 /* Counts a chosen block. */
 void block_slots_count(struct block_slots *slots);
 
-/* Adapts the threshold about once a second, so that about BLOCK_SLOTS_RATE blocks a second and CPU
- * are chosen. Records have the probability with which they were chosen, so sums stay right. */
+/* As threshold_pace(). */
 void block_slots_pace(struct block_slots *slots, uint32_t nr_cpus, uint64_t now_ns);
 
 /* Returns whether a block has begun and not ended. */

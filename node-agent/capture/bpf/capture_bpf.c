@@ -3,7 +3,9 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "bpf/shared/lock.h"
 #include "capture/bpf/block_slots.h"
+#include "capture/bpf/threshold.h"
 #include "capture/cpu_timers.h"
 #include "capture/perf_events/perf_open.h"
 #include "capture/sample_source_ops.h"
@@ -36,6 +38,7 @@ struct capture_bpf {
 	struct ring_buffer *ring; /* owned */
 	struct ring_buffer *cgroup_ring; /* owned */
 	struct block_slots blocks;
+	struct threshold locks;
 	int wake_fd; /* owned; epoll(7), readable when the sampler wakes us */
 	const struct sample_consumer *consumer; /* during a poll */
 	uint64_t nr_polled; /* records handed out by this poll */
@@ -52,7 +55,7 @@ static uint32_t ring_bytes(const struct capture_opts *opts)
 {
 	uint64_t samples = (uint64_t)libbpf_num_possible_cpus() * opts->frequency_hz *
 			   opts->poll_interval_ns * RING_POLLS / NSEC_PER_SEC;
-	uint64_t bytes = opts->off_cpu ? RING_MIN_BLOCK_BYTES : RING_MIN_BYTES;
+	uint64_t bytes = opts->off_cpu || opts->locks ? RING_MIN_BLOCK_BYTES : RING_MIN_BYTES;
 
 	while (bytes < samples * RING_SAMPLE_BYTES && bytes < RING_MAX_BYTES)
 		bytes *= 2;
@@ -72,7 +75,9 @@ static int size_maps(struct flamelet_bpf *skel, const struct capture_opts *opts)
 		r = bpf_map__set_max_entries(skel->maps.filter_comms, (uint32_t)opts->nr_comms + 1);
 	if (r == 0 && !opts->off_cpu)
 		r = bpf_map__set_max_entries(skel->maps.off_cpu_slots, 1);
-	if (r == 0 && skel->rodata->off_cpu_has_exit)
+	if (r == 0 && !opts->locks)
+		r = bpf_map__set_max_entries(skel->maps.lock_waits, 1);
+	if (r == 0 && (skel->rodata->off_cpu_has_exit || skel->rodata->lock_is_followed))
 		r = bpf_map__set_max_entries(skel->maps.scratch_of_cpu, 2);
 	return r;
 }
@@ -85,11 +90,16 @@ static uint32_t thread_size(void)
 	return page > THREAD_MIN_BYTES ? page : THREAD_MIN_BYTES;
 }
 
-/* Returns whether the kernel has the tracepoint sched_exit_tp, which comes when a thread runs
- * again: about since Linux 6.15. */
-static bool kernel_has_exit(void)
+/* sched_exit_tp, which comes when a thread runs again, is there since about Linux 6.15;
+ * contention_begin and contention_end since 5.19. */
+static bool kernel_has_tracepoint(const char *name)
 {
-	return libbpf_find_vmlinux_btf_id("sched_exit_tp", BPF_TRACE_RAW_TP) > 0;
+	return libbpf_find_vmlinux_btf_id(name, BPF_TRACE_RAW_TP) > 0;
+}
+
+bool capture_bpf_knows_locks(void)
+{
+	return kernel_has_tracepoint("contention_begin") && kernel_has_tracepoint("contention_end");
 }
 
 static void set_knobs(struct flamelet_bpf *skel, const struct capture_opts *opts)
@@ -104,11 +114,14 @@ static void set_knobs(struct flamelet_bpf *skel, const struct capture_opts *opts
 	skel->rodata->filter_by_tid = opts->nr_tids > 0;
 	skel->rodata->filter_by_comm = opts->nr_comms > 0;
 	bpf_program__set_autoload(skel->progs.follow_fork, opts->follow_forks);
-	skel->rodata->off_cpu_has_exit = opts->off_cpu && kernel_has_exit();
+	skel->rodata->off_cpu_has_exit = opts->off_cpu && kernel_has_tracepoint("sched_exit_tp");
 	skel->rodata->off_cpu_min_ns = opts->min_block_ns;
 	bpf_program__set_autoload(skel->progs.off_cpu_waking, opts->off_cpu && opts->wakers);
 	bpf_program__set_autoload(skel->progs.off_cpu_switch, opts->off_cpu);
 	bpf_program__set_autoload(skel->progs.off_cpu_exit, skel->rodata->off_cpu_has_exit);
+	skel->rodata->lock_is_followed = opts->locks && capture_bpf_knows_locks();
+	bpf_program__set_autoload(skel->progs.lock_begin, skel->rodata->lock_is_followed);
+	bpf_program__set_autoload(skel->progs.lock_end, skel->rodata->lock_is_followed);
 }
 
 /* Adds a key of the map's own size to a target set. */
@@ -248,6 +261,8 @@ static void on_sample(struct capture_bpf *capture, const struct sample_event *ev
 	}
 	if (event->kind == RECORD_BLOCK_BEGIN || event->kind == RECORD_BLOCK_LATE)
 		block_slots_count(&capture->blocks);
+	if (event->kind == RECORD_LOCK)
+		threshold_count(&capture->locks);
 	consumer->catch_up(event->time_ns, consumer->data);
 	consumer->handle(event, consumer->data);
 }
@@ -341,6 +356,13 @@ static int attach_off_cpu(struct flamelet_bpf *skel)
 	return r < 0 ? r : attach_prog(skel->progs.off_cpu_switch, &skel->links.off_cpu_switch);
 }
 
+static int attach_locks(struct flamelet_bpf *skel)
+{
+	int r = attach_prog(skel->progs.lock_begin, &skel->links.lock_begin);
+
+	return r < 0 ? r : attach_prog(skel->progs.lock_end, &skel->links.lock_end);
+}
+
 /* A kernel without the tracepoints of cgroups loses only the names of short-lived containers. */
 static int attach_progs(struct flamelet_bpf *skel, const struct capture_opts *opts)
 {
@@ -351,6 +373,8 @@ static int attach_progs(struct flamelet_bpf *skel, const struct capture_opts *op
 		r = attach_prog(skel->progs.process_exit, &skel->links.process_exit);
 	if (r == 0 && opts->off_cpu)
 		r = attach_off_cpu(skel);
+	if (r == 0 && skel->rodata->lock_is_followed)
+		r = attach_locks(skel);
 	if (r == 0 && opts->follow_forks)
 		r = attach_prog(skel->progs.follow_fork, &skel->links.follow_fork);
 	(void)attach_prog(skel->progs.cgroup_born, &skel->links.cgroup_born);
@@ -410,6 +434,11 @@ static int attach(struct capture_bpf *capture, const struct capture_opts *opts)
 		r = block_slots_open(
 			&capture->blocks, bpf_map__fd(capture->skel->maps.off_cpu_slots),
 			(volatile uint64_t *)&capture->skel->data->off_cpu_threshold_ns);
+	capture->locks = (struct threshold){
+		.ns = (volatile uint64_t *)&capture->skel->data->lock_threshold_ns,
+		.min_ns = LOCK_MIN_THRESHOLD_NS,
+		.max_ns = LOCK_MAX_THRESHOLD_NS,
+	};
 	if (r == 0)
 		r = attach_progs(capture->skel, opts);
 	return r < 0 ? r : cpu_timers_new(&kind, opts->cpus, &capture->base.timers);
@@ -438,7 +467,9 @@ static uint64_t poll_samples(struct sample_source *base, const struct sample_con
 	capture->nr_polled = 0;
 	capture->bytes_left = bpf_map__max_entries(capture->skel->maps.samples);
 	(void)ring_buffer__consume(capture->ring);
-	block_slots_pace(&capture->blocks, sample_source_nr_cpus(base), clock_mono_ns());
+	uint64_t now_ns = clock_mono_ns();
+	block_slots_pace(&capture->blocks, sample_source_nr_cpus(base), now_ns);
+	threshold_pace(&capture->locks, sample_source_nr_cpus(base), now_ns);
 	return capture->nr_polled;
 }
 

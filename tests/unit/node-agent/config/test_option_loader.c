@@ -306,6 +306,8 @@ static const struct refusal refusals[] = {
 	  "--reason, --min-block and --waker are for waits; add --kind offcpu" },
 	{ COMMAND_RECORD, "--waker",
 	  "--reason, --min-block and --waker are for waits; add --kind offcpu" },
+	{ COMMAND_RECORD, "--reason futex --kind lock",
+	  "--reason, --min-block and --waker are for waits; add --kind offcpu" },
 	{ COMMAND_RECORD, "--reason lock --kind offcpu",
 	  "--reason: invalid value \"lock\"; expected preempted, run-queue, disk, "
 	  "page-fault, reclaim, network, pipe, poll, futex, kernel-lock, sleep, child, signal, "
@@ -363,10 +365,14 @@ static const struct refusal refusals[] = {
 	{ COMMAND_HEALTH, "--metrics-listen *:1",
 	  "--metrics-listen is an option of agent, not of health; see flamelet health --help" },
 	{ COMMAND_RECORD, "--kind cpu,offcpu",
-	  "--kind: a recording has one kind; record cpu and offcpu one after the other, or with "
+	  "--kind: a recording has one kind; record one after the other, or all of them with "
+	  "flamelet agent" },
+	{ COMMAND_RECORD, "--kind lock,offcpu",
+	  "--kind: a recording has one kind; record one after the other, or all of them with "
 	  "flamelet agent" },
 	{ COMMAND_AGENT, "--kind none",
-	  "--kind: invalid value \"none\"; expected cpu, offcpu or cpu,offcpu" },
+	  "--kind: invalid value \"none\"; expected cpu, offcpu or lock; for the agent, several of "
+	  "them" },
 	{ COMMAND_AGENT, "--ready",
 	  "--ready is an option of health, not of agent; see flamelet agent --help" },
 	{ COMMAND_RECORD, "--listen localhost:1",

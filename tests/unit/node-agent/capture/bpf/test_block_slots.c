@@ -9,7 +9,7 @@
 #include "unit.h"
 
 #define NR_CPUS 2
-#define WANTED (BLOCK_SLOTS_RATE * NR_CPUS) /* a second */
+#define WANTED (THRESHOLD_RATE * NR_CPUS) /* a second */
 
 struct fixture {
 	struct off_cpu_slot *memory; /* the kernel's side */
@@ -80,9 +80,9 @@ static void it_changes_once_a_second(void **state)
 	pass_second(WANTED);
 	for (uint64_t i = 0; i < 3 * WANTED; i++)
 		block_slots_count(&fixture.slots);
-	block_slots_pace(&fixture.slots, NR_CPUS, fixture.slots.next_ns - 1);
+	block_slots_pace(&fixture.slots, NR_CPUS, fixture.slots.threshold.next_ns - 1);
 	assert_int_equal(fixture.threshold_ns, 10 * NSEC_PER_MSEC);
-	block_slots_pace(&fixture.slots, NR_CPUS, fixture.slots.next_ns);
+	block_slots_pace(&fixture.slots, NR_CPUS, fixture.slots.threshold.next_ns);
 	assert_int_equal(fixture.threshold_ns, 30 * NSEC_PER_MSEC);
 }
 

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads that wait for locks. Prints how long each of them waited, by its own clock:
+ *
+ *	locks SECONDS */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WARM_UP 1.5 /* seconds: the profiler gets to know the program */
+#define LARGE_BYTES ((size_t)64 << 20)
+#define SMALL_BYTES ((size_t)4096)
+
+struct thread {
+	const char *name;
+	double (*work)(void); /* returns how long it waited */
+	double waited;
+	pthread_t handle;
+};
+
+static double seconds;
+
+static double read_clock(clockid_t id)
+{
+	struct timespec time;
+
+	clock_gettime(id, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static void sleep_ms(long ms)
+{
+	struct timespec time = { ms / 1000, ms % 1000 * 1000000 };
+
+	nanosleep(&time, NULL);
+}
+
+/* Has the lock of the process's memory while the kernel fills memory. */
+__attribute__((noinline)) double fill_memory(void)
+{
+	void *memory = mmap(NULL, LARGE_BYTES, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	munmap(memory, LARGE_BYTES);
+	return 0;
+}
+
+/* Wants it. */
+__attribute__((noinline)) double map_a_page(void)
+{
+	double begin = read_clock(CLOCK_MONOTONIC);
+	void *memory = mmap(NULL, SMALL_BYTES, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	munmap(memory, SMALL_BYTES);
+	double waited = read_clock(CLOCK_MONOTONIC) - begin;
+	sleep_ms(1);
+	return waited;
+}
+
+__attribute__((noinline)) void warm_up(double (*work)(void))
+{
+	double end = read_clock(CLOCK_MONOTONIC) + WARM_UP;
+
+	while (read_clock(CLOCK_MONOTONIC) < end)
+		(void)work();
+}
+
+static void *run(void *data)
+{
+	struct thread *thread = data;
+
+	warm_up(thread->work);
+	pthread_setname_np(pthread_self(), thread->name); /* what counts has this name */
+	double end = read_clock(CLOCK_MONOTONIC) + seconds;
+
+	while (read_clock(CLOCK_MONOTONIC) < end)
+		thread->waited += thread->work();
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	struct thread threads[] = {
+		{ .name = "fill_memory", .work = fill_memory },
+		{ .name = "map_a_page", .work = map_a_page },
+	};
+	size_t nr = sizeof(threads) / sizeof(threads[0]);
+
+	seconds = argc > 1 ? strtod(argv[1], NULL) : 3;
+	for (size_t i = 0; i < nr; i++)
+		if (pthread_create(&threads[i].handle, NULL, run, &threads[i]))
+			return EXIT_FAILURE;
+	for (size_t i = 0; i < nr; i++)
+		pthread_join(threads[i].handle, NULL);
+	for (size_t i = 0; i < nr; i++)
+		printf("%s %.6f\n", threads[i].name, threads[i].waited);
+	return EXIT_SUCCESS;
+}
