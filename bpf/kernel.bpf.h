@@ -160,6 +160,10 @@ struct thread_struct {
 	} uw; /* arm64 */
 };
 
+struct sched_info {
+	unsigned long long run_delay;
+};
+
 struct task_struct {
 	struct thread_struct thread;
 	struct mm_struct *mm;
@@ -176,6 +180,7 @@ struct task_struct {
 	struct signal_struct *signal;
 	struct sighand_struct *sighand;
 	void *stack;
+	struct sched_info sched_info; /* CONFIG_SCHED_INFO */
 };
 
 struct task_struct___before_5_14 {

@@ -112,8 +112,10 @@ struct off_cpu_turn {
 	/* Whether off_cpu_exit() or lock_end() is at work, or a record is being sent */
 	__u32 is_unwinding;
 	__u32 was_preempted; /* when the block began */
-	__u32 sequence; /* of a block whose waker was sent */
-	__u32 runnable_us; /* as in the record */
+	__u32 sequence; /* of a block whose waker or beginning was sent */
+	__u32 runnable_us; /* as in the record, if the kernel does not count it */
+	__u32 was_begun; /* a record RECORD_BLOCK_BEGIN was sent */
+	__u64 run_delay_ns; /* as in the slot; RUN_DELAY_UNKNOWN */
 };
 
 MAP struct {

@@ -18,6 +18,7 @@
 #define TASK_NOLOAD 0x00000400 /* an idle thread of the kernel */
 
 #define NSEC_PER_USEC 1000
+#define RUN_DELAY_UNKNOWN ((__u64)-1)
 #define PROBABILITY_BITS 22 /* of the quotient: lengths have up to 34 */
 
 static __always_inline struct off_cpu_slot *slot_of(__u32 tid)
@@ -35,6 +36,15 @@ static __always_inline __u32 read_state(struct task_struct *task)
 	if (bpf_core_field_exists(task->__state))
 		return READ_KERNEL(task->__state);
 	return (__u32)READ_KERNEL(old->state);
+}
+
+/* Returns how long a thread has waited in run queues in all, up to the last time that it got a CPU.
+ * The kernel adds a wait to it between sched_switch and sched_exit_tp. */
+static __always_inline __u64 read_run_delay(struct task_struct *task)
+{
+	if (!bpf_core_field_exists(task->sched_info.run_delay))
+		return RUN_DELAY_UNKNOWN;
+	return READ_KERNEL(task->sched_info.run_delay);
 }
 
 /* Returns the share that a length has of the threshold. */
@@ -109,8 +119,8 @@ static __always_inline bool send_block(void *ctx, struct task_struct *task,
 	return true;
 }
 
-/* Returns the time since the thread was woken. */
-static __always_inline __u32 runnable_us(const struct off_cpu_slot *slot, __u64 now_ns)
+/* Returns the time since the thread was woken, if that was seen. */
+static __always_inline __u32 us_since_wake(const struct off_cpu_slot *slot, __u64 now_ns)
 {
 	if (!slot->is_woken)
 		return 0;
@@ -118,7 +128,7 @@ static __always_inline __u32 runnable_us(const struct off_cpu_slot *slot, __u64 
 }
 
 /* If the record is lost, the agent sees in the slot that the block is over. */
-static __always_inline void send_end(const struct off_cpu_slot *slot, __u32 tid, __u64 now_ns)
+static __always_inline void send_end(__u32 tid, __u32 sequence, __u32 runnable_us, __u64 now_ns)
 {
 	__u32 index = unwinder_is_busy();
 	struct scratch *scratch = bpf_map_lookup_elem(&scratch_of_cpu, &index);
@@ -130,8 +140,8 @@ static __always_inline void send_end(const struct off_cpu_slot *slot, __u32 tid,
 	event->kind = RECORD_BLOCK_END;
 	event->time_ns = now_ns;
 	event->tid = tid;
-	event->sequence = slot->sequence;
-	event->runnable_us = runnable_us(slot, now_ns);
+	event->sequence = sequence;
+	event->runnable_us = runnable_us;
 	event->nr_kernel = 0;
 	event->nr_user = 0;
 	event->unwind_result = UNWIND_COMPLETE;
@@ -148,22 +158,36 @@ static __always_inline __u32 choose_by_length(__u64 length_ns)
 	return probability;
 }
 
-/* Notes a block that was chosen. The stack of the thread, which runs next, cannot be read before it
- * does. */
-static __always_inline struct off_cpu_turn *end_late(__u32 tid, __u64 begin_ns, __u64 now_ns,
-						     __u32 probability)
+/* Notes a block that is over. What the thread, which runs next, knows of it cannot be read before
+ * it does. Returns NULL if another thread's turn has not ended. */
+static __always_inline struct off_cpu_turn *end_late(__u32 tid, __u64 begin_ns, __u64 now_ns)
 {
 	struct off_cpu_turn *turn = get_turn();
 
-	if (!turn || probability == 0)
+	if (!turn || turn->is_unwinding)
 		return NULL;
 	turn->tid = tid;
 	turn->end_ns = now_ns;
 	turn->length_ns = now_ns - begin_ns;
-	turn->probability = probability;
+	turn->probability = 0;
 	turn->was_preempted = false;
+	turn->was_begun = false;
 	turn->sequence = 0;
 	turn->runnable_us = 0;
+	turn->run_delay_ns = RUN_DELAY_UNKNOWN;
+	return turn;
+}
+
+static __always_inline struct off_cpu_turn *end_late_slot(const struct off_cpu_slot *slot,
+							  __u32 tid, __u64 now_ns)
+{
+	struct off_cpu_turn *turn = end_late(tid, slot->begin_ns, now_ns);
+
+	if (!turn)
+		return NULL;
+	turn->was_preempted = slot->was_preempted;
+	turn->runnable_us = us_since_wake(slot, now_ns);
+	turn->run_delay_ns = slot->run_delay_ns;
 	return turn;
 }
 
@@ -171,14 +195,30 @@ static __always_inline void end_unchosen(const struct off_cpu_slot *slot, __u32 
 {
 	__u32 probability = slot->is_woken ? slot->wake_probability
 					   : choose_by_length(now_ns - slot->begin_ns);
-	struct off_cpu_turn *turn = end_late(tid, slot->begin_ns, now_ns, probability);
+	struct off_cpu_turn *turn;
 
-	if (!turn)
+	if (probability == 0)
 		return;
-	turn->was_preempted = slot->was_preempted;
-	turn->runnable_us = runnable_us(slot, now_ns);
+	turn = end_late_slot(slot, tid, now_ns);
+	if (!turn) {
+		stat_add(STAT_BLOCK_LOST);
+		return;
+	}
+	turn->probability = probability;
 	if (slot->is_woken)
 		turn->sequence = slot->sequence;
+}
+
+static __always_inline void end_chosen(const struct off_cpu_slot *slot, __u32 tid, __u64 now_ns)
+{
+	struct off_cpu_turn *turn = off_cpu_has_exit ? end_late_slot(slot, tid, now_ns) : NULL;
+
+	if (!turn) {
+		send_end(tid, slot->sequence, us_since_wake(slot, now_ns), now_ns);
+		return;
+	}
+	turn->was_begun = true;
+	turn->sequence = slot->sequence;
 }
 
 static __always_inline void end_known(struct off_cpu_slot *slot, __u32 tid, __u64 now_ns)
@@ -186,7 +226,7 @@ static __always_inline void end_known(struct off_cpu_slot *slot, __u32 tid, __u6
 	__u64 length_us = (now_ns - slot->begin_ns) / NSEC_PER_USEC;
 
 	if (slot->is_chosen)
-		send_end(slot, tid, now_ns);
+		end_chosen(slot, tid, now_ns);
 	else if (off_cpu_has_exit)
 		end_unchosen(slot, tid, now_ns);
 	if (length_us > OFF_CPU_MAX_THRESHOLD_NS / NSEC_PER_USEC)
@@ -196,7 +236,18 @@ static __always_inline void end_known(struct off_cpu_slot *slot, __u32 tid, __u6
 	slot->is_chosen = false;
 }
 
-/* A thread that is older than the programs and was not seen yet has waited since they began. */
+/* The same for a thread that has waited since the programs began. */
+static __always_inline void end_unknown(__u32 tid, __u64 now_ns)
+{
+	__u32 probability = choose_by_length(now_ns - off_cpu_start_ns);
+	struct off_cpu_turn *turn = probability > 0 ? end_late(tid, off_cpu_start_ns, now_ns)
+						    : NULL;
+
+	if (turn)
+		turn->probability = probability;
+}
+
+/* A thread that is older than the programs and was not seen yet has waited since then. */
 static __always_inline void end_block(struct task_struct *task, __u32 tid, __u64 now_ns)
 {
 	struct off_cpu_slot *slot = slot_of(tid);
@@ -207,8 +258,7 @@ static __always_inline void end_block(struct task_struct *task, __u32 tid, __u64
 		end_known(slot, tid, now_ns);
 	else if (off_cpu_has_exit && slot->tid == 0 && off_cpu_start_ns != 0 &&
 		 READ_KERNEL(task->start_boottime) < off_cpu_start_boot_ns)
-		end_late(tid, off_cpu_start_ns, now_ns,
-			 choose_by_length(now_ns - off_cpu_start_ns));
+		end_unknown(tid, now_ns);
 }
 
 static __always_inline void begin_block(void *ctx, struct task_struct *task, bool is_preempted,
@@ -229,6 +279,7 @@ static __always_inline void begin_block(void *ctx, struct task_struct *task, boo
 	if (state & (TASK_DEAD | TASK_NOLOAD))
 		return;
 	slot->begin_ns = now_ns;
+	slot->run_delay_ns = read_run_delay(task);
 	slot->was_preempted = is_preempted || state == TASK_RUNNING;
 	slot->is_woken = false;
 	probability = choose_at_begin(slot->predicted_us, is_first);
@@ -262,6 +313,18 @@ int BPF_PROG(off_cpu_switch, bool preempt, struct task_struct *prev, struct task
 	return 0;
 }
 
+/* Returns for how long the current task, which was not preempted, waited for a CPU. */
+static __always_inline __u32 runnable_us(struct task_struct *task, const struct off_cpu_turn *turn)
+{
+	__u64 run_delay_ns = read_run_delay(task);
+
+	if (turn->was_preempted)
+		return 0;
+	if (turn->run_delay_ns == RUN_DELAY_UNKNOWN || run_delay_ns == RUN_DELAY_UNKNOWN)
+		return turn->runnable_us;
+	return (__u32)((run_delay_ns - turn->run_delay_ns) / NSEC_PER_USEC);
+}
+
 SEC("tp_btf/sched_exit_tp")
 int off_cpu_exit(void *ctx)
 {
@@ -275,6 +338,11 @@ int off_cpu_exit(void *ctx)
 	turn->tid = 0;
 	if (!is_mine)
 		return 0;
+	if (turn->was_begun) {
+		send_end((__u32)READ_KERNEL(task->pid), turn->sequence, runnable_us(task, turn),
+			 turn->end_ns);
+		return 0;
+	}
 	const struct block_facts facts = {
 		.kind = RECORD_BLOCK_LATE,
 		.was_preempted = turn->was_preempted,
@@ -282,7 +350,7 @@ int off_cpu_exit(void *ctx)
 		.length_ns = turn->length_ns,
 		.probability = turn->probability,
 		.sequence = turn->sequence,
-		.runnable_us = turn->runnable_us,
+		.runnable_us = runnable_us(task, turn),
 	};
 	turn->is_unwinding = true;
 	(void)send_block(ctx, task, &facts);

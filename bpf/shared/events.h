@@ -64,8 +64,9 @@ struct sample_event {
 	__u32 sequence; /* tells the blocks of a thread apart */
 	__u64 length_ns; /* of RECORD_BLOCK_LATE and RECORD_LOCK: time since the beginning */
 	__u32 woken_tid; /* of RECORD_WAKER; `sequence` is that of its block */
-	/* Of the end of a block: the time before it in which the thread was awake and got no CPU;
-	 * 0: not known */
+	/* Of the end of a block: the time before it in which the thread was awake and got no CPU:
+	 * what the kernel counts in its sched_info, or the time since its waker was seen. 0: not
+	 * known, or it was preempted */
 	__u32 runnable_us;
 	__u64 lock; /* address of the lock for which it waited */
 	char thread_comm[TASK_COMM_LEN];

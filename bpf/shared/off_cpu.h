@@ -59,6 +59,7 @@ struct off_cpu_slot {
 	__u8 is_woken; /* the waker was seen */
 	__u32 wake_probability; /* with which the block was chosen then; 0: it was not */
 	__u32 woken_us; /* when it was, since the beginning of the block */
+	__u64 run_delay_ns; /* its time in run queues in all, up to the beginning of the block */
 };
 
 #endif
