@@ -100,22 +100,37 @@ static uint32_t add_stack(struct builder *builder, const char *frames)
 	return id;
 }
 
+static void add_sample(struct builder *builder, const char *frames, const char *comm,
+		       struct profile_sample sample)
+{
+	sample.stack = add_stack(builder, frames);
+	assert_int_equal(builder_add_string(builder, comm, &sample.process_comm), 0);
+	assert_int_equal(builder_add_sample(builder, &sample), 0);
+}
+
 struct profile *profile_of_stacks(const struct stack_line *lines, size_t nr)
 {
 	struct builder *builder = NULL;
 
 	assert_int_equal(builder_new(MAX_BYTES, &builder), 0);
-	for (size_t i = 0; i < nr; i++) {
-		struct profile_sample sample = {
-			.stack = add_stack(builder, lines[i].frames),
-			.pid = (uint32_t)i,
-			.count = lines[i].count,
-		};
-
-		assert_int_equal(builder_add_string(builder, lines[i].comm, &sample.process_comm),
-				 0);
-		assert_int_equal(builder_add_sample(builder, &sample), 0);
-	}
+	for (size_t i = 0; i < nr; i++)
+		add_sample(builder, lines[i].frames, lines[i].comm,
+			   (struct profile_sample){ .pid = (uint32_t)i, .count = lines[i].count });
 	builder_set_time(builder, 1, 1000000000, 10000000);
+	return builder_seal(builder);
+}
+
+struct profile *profile_of_waits(const struct wait_line *lines, size_t nr)
+{
+	struct builder *builder = NULL;
+
+	assert_int_equal(builder_new(MAX_BYTES, &builder), 0);
+	builder_set_type(builder, PROFILE_OFF_CPU);
+	for (size_t i = 0; i < nr; i++)
+		add_sample(builder, lines[i].frames, lines[i].comm,
+			   (struct profile_sample){ .pid = (uint32_t)i,
+						    .count = lines[i].time_ns,
+						    .reason = lines[i].reason });
+	builder_set_time(builder, 1, 1000000000, 1);
 	return builder_seal(builder);
 }
