@@ -9,6 +9,7 @@ an agent has the same times.
 
 Exit status 0: all is right; 1: something is wrong, listed last; 77: it cannot run here."""
 
+import json
 import os
 import subprocess
 import sys
@@ -116,9 +117,21 @@ def check_kept(flamelet, directory):
         yield f"query: exit status {asked.returncode}: {asked.stderr}"
         return
     yield from check_times(read_folded(folded), truth, has_wakers=False)
+    yield from check_top(flamelet, store)
     waits = sum_reasons(folded).get("serve_request", {})
     if waits.get("futex", 0) < 0.8 * truth["serve_request"]:
         yield f"serve_request waits for a lock, and the record has {waits}"
+
+
+def check_top(flamelet, store):
+    """The table of the record tells which threads were blocked, and where."""
+    table = json.loads(subprocess.run([flamelet, "top", "--range", "all", "--store", store, "--json", "--by", "thread"],
+                                      stdout=subprocess.PIPE, check=True).stdout)
+    rows = {row["name"].split(" ")[0]: row for row in table["rows"]}
+    row = rows.get("serve_request", {"wait": 0, "hottest_wait": None})
+    functions = [frame["function"] for frame in (row["hottest_wait"] or {"frames": []})["frames"]]
+    if row["wait"] < 0.05 or "serve_request" not in functions:
+        yield f"top has {row} for serve_request"
 
 
 def sum_reasons(folded):

@@ -22,7 +22,7 @@ sys.path.insert(0, os.path.join(HERE, "local"))
 import host
 from top_scene import COLOR, ENTER, LEAVE, Pods, Screen, WAIT_SECONDS
 
-USER, KERNEL, HOSTILE = "top-user", "top-kernel", "top-hostile"
+USER, KERNEL, HOSTILE, LOCK = "top-user", "top-kernel", "top-hostile", "top-lock"
 PROGRAMS = {
     USER: """
 void burn_in_user_space(void) { for (volatile int i = 0; i < 1000000; i++) ; }
@@ -41,6 +41,31 @@ void burn_in_user_space(void) { for (volatile int i = 0; i < 1000000; i++) ; }
 int main(void) { prctl(PR_SET_NAME, "\\033[2Jevil"); for (;;) burn_in_user_space(); }
 """,
 }
+# One thread sleeps with a lock that another one wants; ten have nothing to do.
+LOCK_PROGRAM = """
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, idle = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+void hold(void) { pthread_mutex_lock(&lock); usleep(50000); pthread_mutex_unlock(&lock); usleep(1000); }
+void want(void) { pthread_mutex_lock(&lock); pthread_mutex_unlock(&lock); usleep(1000); }
+void wait_for_work(void) { pthread_cond_wait(&never, &idle); }
+static void *run_want(void *data) { for (;;) want(); return data; }
+static void *run_idle(void *data) { pthread_mutex_lock(&idle); for (;;) wait_for_work(); return data; }
+static void *run_waker(void *data) { for (;;) { usleep(20000); pthread_cond_broadcast(&never); } return data; }
+int main(void)
+{
+	pthread_t thread;
+	pthread_create(&thread, NULL, run_want, NULL);
+	pthread_create(&thread, NULL, run_waker, NULL);
+	for (int i = 0; i < 10; i++)
+		pthread_create(&thread, NULL, run_idle, NULL);
+	for (;;)
+		hold();
+}
+"""
+
+
 class Loads:
     """Programs that are busy, each with a name of its own."""
 
@@ -99,6 +124,26 @@ def check_json(binary, loads):
     return faults
 
 
+def check_waits(binary, directory):
+    """A thread that wants a lock is blocked; those that wait for work are not."""
+    host.run("gcc", "-O1", "-pthread", "-x", "c", "-", "-o", f"{directory}/{LOCK}", input=LOCK_PROGRAM)
+    with subprocess.Popen([f"{directory}/{LOCK}"]) as process:
+        try:
+            table = rows_of(binary, "-p", str(process.pid), "-i", "4s")[0]
+            plain = rows_of(binary, "--kind", "cpu")[0]
+        finally:
+            process.kill()
+    row = {row["name"]: row for row in table["rows"]}[LOCK]
+    print(f"{LOCK}: {row['wait']} threads are blocked, of {row['waits']}", flush=True)
+    functions = [frame["function"] for frame in row["hottest_wait"]["frames"]]
+    faults = [] if 0.3 < row["wait"] < 2 and row["waits"]["lock"] > 0.3 else [f"{row['wait']} threads are blocked"]
+    faults += [] if row["waits"]["rest"] > 5 else [f"the idle threads are missing: {row['waits']}"]
+    faults += [] if row["hottest_wait"]["reason"] == "futex" and "want" in functions else \
+        [f"the hottest wait is {row['hottest_wait']}"]
+    faults += [] if list(row["reasons"])[0] == "futex" else [f"the reasons are {row['reasons']}"]
+    return faults + ([] if plain["wait"] is None and plain["waits"] is None else [f"--kind cpu has waits: {plain}"])
+
+
 def check_tables(binary, loads):
     """Several tables, other rows, and output that is no terminal."""
     tables = rows_of(binary, "-p", loads.pids(), "-n", "2", "-i", "1s", "--by", "process")
@@ -146,9 +191,14 @@ def check_screen(binary, loads):
     faults = [] if screen.is_raw() else ["lines are edited"]
     faults += [] if len(picture) == 30 and re.search(r"CPUs busy", picture[0]) else [f"the picture is {picture}"]
     screen.wait_for("the hostile name", r"\\x1b\[2Jevil")
+    screen.type("w")
+    screen.wait_for("waits", r"^APPLICATION .*DISK +MEM +LOCK +NET")
+    screen.type("w")
+    screen.wait_for("CPU time again", r"^APPLICATION .*WAIT +DELAY +APP")
     screen.type("/" + USER + "\r")
     picture = screen.wait_for("a filter", rf"\[filter: {USER}\]")
     faults += [] if not any(line.startswith(KERNEL) for line in picture) else ["the filter hides nothing"]
+    screen.wait_for("its row", f"^{USER} ")
     screen.type("\r")
     screen.wait_for("functions", f"functions of {USER}")
     screen.wait_for("a function", r"100\.0  main .*" + USER)
@@ -242,6 +292,7 @@ def check(options, directory):
             began = time.monotonic()
             faults += part(options.binary, loads)
             print(f"{part.__name__}: {time.monotonic() - began:.1f} s", flush=True)
+        faults += check_waits(options.binary, directory)
         return faults + check_pods(options.binary, loads, directory)
     finally:
         loads.stop()

@@ -160,6 +160,17 @@ static void apply_events(struct agent *agent, uint64_t until_ns)
 	}
 }
 
+/* Returns whether waits are wanted. `flamelet top` shows them only where it can. */
+static bool wants_off_cpu(const struct options *options)
+{
+	if (!options_want_kind(options, OPTION_KIND_OFF_CPU))
+		return false;
+	if (options->input.command != COMMAND_TOP || options->capture != OPTION_CAPTURE_PERF)
+		return true;
+	log_warn("what threads wait for is not shown: that needs --capture=bpf");
+	return false;
+}
+
 static int start_capture(struct agent *agent, struct strbuf *reterr_msg)
 {
 	struct capture_opts opts = {
@@ -176,7 +187,7 @@ static int start_capture(struct agent *agent, struct strbuf *reterr_msg)
 		.pool = &agent->pool,
 	};
 
-	opts.off_cpu = options_want_kind(agent->options, OPTION_KIND_OFF_CPU);
+	opts.off_cpu = wants_off_cpu(agent->options);
 	opts.may_lack_off_cpu = options_want_kind(agent->options, OPTION_KIND_CPU);
 	opts.locks = options_want_kind(agent->options, OPTION_KIND_LOCK);
 	opts.min_block_ns = agent->options->min_block_ns;

@@ -75,7 +75,7 @@ void pipeline_choice_apply(const struct options *options, struct pipeline_opts *
 	opts->off_cpu = options_want_kind(options, OPTION_KIND_OFF_CPU);
 	opts->locks = options_want_kind(options, OPTION_KIND_LOCK);
 	opts->counts_contentions = opts->locks && command == COMMAND_AGENT;
-	opts->hidden_reasons = ~(options->reasons << REASON_PREEMPTED);
+	opts->hidden_reasons = options->reasons ? ~(options->reasons << REASON_PREEMPTED) : 0;
 	opts->min_block_ns = options->min_block_ns;
 	opts->keeps_times = options_want_times(options);
 }

@@ -13,6 +13,7 @@
 #include "top/feed.h"
 #include "top/keys.h"
 #include "top/terminal.h"
+#include "top/wait_window.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -34,6 +35,7 @@ struct live {
 	const struct options *options; /* borrowed */
 	struct screen *screen; /* borrowed */
 	struct feed feed;
+	struct wait_window waits;
 	struct board board;
 	struct agent *agent; /* owned */
 	struct vitals_reader vitals;
@@ -49,6 +51,7 @@ static void live_done(struct live *live)
 	if (live->has_vitals)
 		vitals_reader_close(&live->vitals);
 	board_done(&live->board);
+	wait_window_done(&live->waits);
 	feed_done(&live->feed);
 }
 
@@ -83,6 +86,7 @@ static int start(struct live *live, struct strbuf *message)
 	uname(&live->host);
 	live->board.host = options->node_name ? options->node_name : live->host.nodename;
 	live->board.nr_cpus = agent_nr_cpus(live->agent);
+	live->screen->has_waits = agent_has_off_cpu(live->agent);
 	agent_warm_up(live->agent);
 	start_vitals(live);
 	feed_begin(&live->feed, clock_real_ns(), NSEC_PER_SEC / options->frequency_hz);
@@ -103,6 +107,20 @@ static uint64_t arrived_until_ns(void)
 	return clock_real_ns() - LATE_NS;
 }
 
+/* Shows a profile with the waits until then. */
+static int show_profile(struct live *live, struct profile *profile)
+{
+	_cleanup_(profile_unrefp) struct profile *new_waits = feed_take_waits(&live->feed);
+	_cleanup_(profile_unrefp) struct profile *waits = NULL;
+	int r = 0;
+
+	if (live->screen->has_waits) {
+		wait_window_add(&live->waits, new_waits, profile->duration_ns);
+		r = wait_window_merge(&live->waits, &waits);
+	}
+	return r < 0 ? r : board_show(&live->board, profile, waits, live->screen->by);
+}
+
 /* Fills the board with what was sampled since the last time, up to `until_ns` (Unix time) or the
  * last second that arrived. Returns whether there was anything. */
 static int fill_board(struct live *live, uint64_t until_ns)
@@ -120,7 +138,7 @@ static int fill_board(struct live *live, uint64_t until_ns)
 	live->board.nr_lost = nr_lost - live->nr_lost_before;
 	live->nr_lost_before = nr_lost;
 	vitals_reader_read(&live->vitals, clock_mono_ns(), &live->board.vitals);
-	int r = board_show(&live->board, profile, live->screen->by);
+	int r = show_profile(live, profile);
 	return r < 0 ? r : 1;
 }
 
@@ -155,7 +173,7 @@ static int print_only_table(struct live *live)
 	int r = agent_stop(live->agent, LAST_WINDOWS_NS);
 	(void)r; /* the table shows what was lost */
 	r = fill_board(live, end_ns);
-	if (r >= 0 && live->board.tally.total == 0) {
+	if (r >= 0 && live->board.tally.nr_rows == 0) {
 		fputs("flamelet: no samples: nothing that was selected used the CPU\n", stderr);
 		return STATUS_NO_SAMPLES;
 	}
@@ -220,11 +238,14 @@ static int regroup(struct view *view)
 {
 	struct board *board = &view->live->board;
 	_cleanup_(profile_unrefp) struct profile *profile = NULL;
+	_cleanup_(profile_unrefp) struct profile *waits = NULL;
 
 	if (!board->tally.profile)
 		return 0;
 	profile = profile_ref(board->tally.profile);
-	return board_show(board, profile, view->live->screen->by);
+	if (board->tally.waits)
+		waits = profile_ref(board->tally.waits);
+	return board_show(board, profile, waits, view->live->screen->by);
 }
 
 static int press(struct view *view, const struct key *key)
@@ -279,6 +300,8 @@ static int refresh(struct view *view)
 		return 0;
 	if (live->screen->is_paused) {
 		profile_unref(feed_take(&live->feed, arrived_until_ns(), &nr_lost));
+		profile_unref(feed_take_waits(&live->feed));
+		wait_window_done(&live->waits);
 		return 0;
 	}
 	view->is_dirty = true;

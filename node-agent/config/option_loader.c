@@ -315,11 +315,16 @@ static int check_waits(struct loader *loader)
 	return -EINVAL;
 }
 
-/* A recording has one profile. */
+/* A recording has one profile, and `flamelet top` shows waits beside CPU time. */
 static int check_kinds(struct loader *loader)
 {
 	unsigned int kinds = loader->options->kinds;
+	unsigned int cpu = 1U << OPTION_KIND_CPU, off_cpu = 1U << OPTION_KIND_OFF_CPU;
 
+	if (loader->command == COMMAND_TOP && kinds != cpu && kinds != (cpu | off_cpu)) {
+		strbuf_append_str(loader->message, "--kind: top shows cpu or cpu,offcpu");
+		return -EINVAL;
+	}
 	if (loader->command != COMMAND_RECORD || (kinds & (kinds - 1)) == 0)
 		return 0;
 	strbuf_append_str(loader->message,

@@ -76,6 +76,8 @@ const struct option option_table[] = {
 	       .metavar = "TIME", .help = "offcpu, lock: only waits that take so long"),
 	OPTION("frequency", 'F', TOP, frequency_hz, frequency, .fallback = "49", .metavar = "HZ",
 	       .help = "samples per second on each CPU"),
+	OPTION("kind", 0, TOP, kinds, kinds, .fallback = "cpu,offcpu", .metavar = "KIND,...",
+	       .help = "cpu: leave out what threads wait for", .not_in_file = true),
 	OPTION("interval", 'i', TOP, interval_ns, interval, .fallback = "2s", .metavar = "TIME",
 	       .help = "time between two pictures", .is_usual = true, .not_in_file = true),
 	OPTION("by", 0, TOP, by, by, .fallback = "application", .metavar = "WHAT",

@@ -10,8 +10,10 @@
 
 static void forget_hot_stacks(struct board *board)
 {
-	for (size_t i = 0; board->hot && i < board->tally.nr_rows; i++)
+	for (size_t i = 0; board->hot && i < board->tally.nr_rows; i++) {
 		free(board->hot[i].stack);
+		free(board->hot[i].wait);
+	}
 	free(board->hot);
 	board->hot = NULL;
 }
@@ -26,13 +28,32 @@ void board_done(struct board *board)
 	board->order = NULL;
 }
 
-int board_show(struct board *board, struct profile *profile, enum grouping by)
+static int sum_up(struct profile *profile, struct profile *waits, enum grouping by,
+		  struct tally *ret_tally)
+{
+	struct tally tally;
+
+	int r = tally_init(&tally, profile, by);
+	if (r < 0)
+		return r;
+	if (waits)
+		r = tally_add_waits(&tally, waits);
+	if (r < 0) {
+		tally_done(&tally);
+		return r;
+	}
+	*ret_tally = tally;
+	return 0;
+}
+
+int board_show(struct board *board, struct profile *profile, struct profile *waits,
+	       enum grouping by)
 {
 	struct tally tally;
 
 	if (by != board->tally.by)
 		trend_done(&board->trend);
-	int r = tally_init(&tally, profile, by);
+	int r = sum_up(profile, waits, by, &tally);
 	if (r < 0)
 		return r;
 	forget_hot_stacks(board);
@@ -53,20 +74,36 @@ static const struct tally_row *find_row(const struct board *board, const char *n
 	return &board->tally.rows[id - 1];
 }
 
+static uint64_t sum_of_waits(const struct board *board, const struct tally_row *row)
+{
+	const struct tally_part part = tally_waits(&board->tally, row);
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < part.nr; i++)
+		sum += part.profile->samples[part.samples[i]].count;
+	return sum;
+}
+
 uint64_t board_opened_total(const struct board *board)
 {
 	const struct tally_row *row = find_row(board, board->opened);
 
-	return row ? row->total : 0;
+	if (!row)
+		return 0;
+	return board->shows_waits ? sum_of_waits(board, row) : row->total;
 }
 
 /* Lists the functions of the row that is open; it may be idle at the moment. */
-static int list_functions(struct board *board, bool hides_kernel)
+static int list_functions(struct board *board, const struct screen *screen)
 {
 	const struct tally_row *row = find_row(board, board->opened);
 
 	function_list_done(&board->functions);
-	return row ? function_list_init(&board->functions, &board->tally, row, hides_kernel) : 0;
+	if (!row)
+		return 0;
+	const struct tally_part part = screen->shows_waits ? tally_waits(&board->tally, row)
+							   : tally_samples(&board->tally, row);
+	return function_list_init(&board->functions, &part, screen->hides_kernel);
 }
 
 int board_open(struct board *board, struct screen *screen)
@@ -80,7 +117,7 @@ int board_open(struct board *board, struct screen *screen)
 	screen->opened_from = screen->selected;
 	screen->selected = 0;
 	screen->is_following = false;
-	return list_functions(board, screen->hides_kernel);
+	return list_functions(board, screen);
 }
 
 const struct tally_row *board_row(const struct board *board, size_t line)
@@ -117,6 +154,18 @@ static uint64_t row_value(const struct tally_row *row, enum row_sort by)
 		return row->sides[CPU_SOFTIRQ];
 	case SORT_PROCESSES:
 		return row->nr_processes;
+	case SORT_WAIT:
+		return tally_blocked_ns(row->waits);
+	case SORT_DELAY:
+		return row->waits[WAIT_CPU];
+	case SORT_DISK:
+		return row->waits[WAIT_DISK];
+	case SORT_MEMORY:
+		return row->waits[WAIT_MEMORY];
+	case SORT_LOCK:
+		return row->waits[WAIT_LOCK];
+	case SORT_PEER:
+		return row->waits[WAIT_PEER];
 	case SORT_NAME:
 		return 0;
 	case SORT_CPU:
@@ -168,6 +217,26 @@ static int add_line(struct board *board, size_t row)
 	return r;
 }
 
+/* Returns whether a row has any time of what is shown. Waits count beside CPU time if they make a
+ * difference in the columns. */
+static bool has_time(const struct board *board, const struct screen *screen, size_t number)
+{
+	const struct tally_row *row = &board->tally.rows[number];
+	uint64_t time_ns = tally_blocked_ns(row->waits) + row->waits[WAIT_CPU];
+
+	if (screen->shows_waits)
+		return time_ns + row->waits[WAIT_PEER] > 0;
+	return row->total > 0 || tally_threads(&board->tally, time_ns) >= TALLY_THREADS_MIN;
+}
+
+static bool is_wanted(const struct board *board, const struct screen *screen, size_t number)
+{
+	if (screen->page == PAGE_FUNCTIONS)
+		return strcasestr(board->functions.rows[number].name, screen->filter);
+	return has_time(board, screen, number) &&
+	       strcasestr(board->tally.rows[number].name, screen->filter);
+}
+
 /* Puts the rows that pass the filter into the order of the screen. */
 static int arrange(struct board *board, const struct screen *screen)
 {
@@ -178,8 +247,7 @@ static int arrange(struct board *board, const struct screen *screen)
 
 	board->nr_order = 0;
 	for (size_t i = 0; r == 0 && i < nr; i++)
-		if (strcasestr(is_rows ? board->tally.rows[i].name : board->functions.rows[i].name,
-			       screen->filter))
+		if (is_wanted(board, screen, i))
 			r = add_line(board, i);
 	if (r == 0 && board->nr_order > 0)
 		qsort_r(board->order, board->nr_order, sizeof(*board->order),
@@ -208,9 +276,11 @@ int board_arrange(struct board *board, struct screen *screen)
 	if (board->hides_kernel != screen->hides_kernel)
 		forget_hot_stacks(board);
 	if (screen->page == PAGE_FUNCTIONS &&
-	    (board->hides_kernel != screen->hides_kernel || board->functions.nr_rows == 0))
-		r = list_functions(board, screen->hides_kernel);
+	    (board->hides_kernel != screen->hides_kernel ||
+	     board->shows_waits != screen->shows_waits || board->functions.nr_rows == 0))
+		r = list_functions(board, screen);
 	board->hides_kernel = screen->hides_kernel;
+	board->shows_waits = screen->shows_waits;
 	if (r == 0)
 		r = arrange(board, screen);
 	if (r < 0)
@@ -225,22 +295,40 @@ int board_arrange(struct board *board, struct screen *screen)
 	return 0;
 }
 
-const struct hot_stack *board_hot_stack(struct board *board, const struct tally_row *row)
+/* Returns where the hottest stacks of a row are kept, or NULL. */
+static struct board_hot *hot_of(struct board *board, const struct tally_row *row)
 {
-	_cleanup_free_ struct hot_stack *stack = NULL;
-	size_t number = (size_t)(row - board->tally.rows);
-
 	if (!board->hot)
 		board->hot = calloc(board->tally.nr_rows + 1, sizeof(*board->hot));
-	if (!board->hot)
-		return NULL;
-	if (board->hot[number].stack)
-		return board->hot[number].stack;
+	return board->hot ? &board->hot[row - board->tally.rows] : NULL;
+}
+
+const struct hot_stack *board_hot_stack(struct board *board, const struct tally_row *row)
+{
+	struct board_hot *hot = hot_of(board, row);
+	_cleanup_free_ struct hot_stack *stack = NULL;
+
+	if (!hot || hot->stack)
+		return hot ? hot->stack : NULL;
 	stack = calloc(1, sizeof(*stack));
 	if (!stack || hot_stack_find(&board->tally, row, board->hides_kernel, stack) < 0)
 		return NULL;
-	board->hot[number].stack = take_ptr(stack);
-	return board->hot[number].stack;
+	hot->stack = take_ptr(stack);
+	return hot->stack;
+}
+
+const struct hot_stack *board_hot_wait(struct board *board, const struct tally_row *row)
+{
+	struct board_hot *hot = board->tally.waits ? hot_of(board, row) : NULL;
+	_cleanup_free_ struct hot_stack *stack = NULL;
+
+	if (!hot || hot->wait)
+		return hot ? hot->wait : NULL;
+	stack = calloc(1, sizeof(*stack));
+	if (!stack || hot_stack_find_wait(&board->tally, row, stack) < 0)
+		return NULL;
+	hot->wait = take_ptr(stack);
+	return hot->wait;
 }
 
 double board_cpus(const struct board *board, uint64_t count)

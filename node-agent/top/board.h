@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the screen and the printed table show: the CPU time of one interval, or of a range of the
- * record, by row; sorted and filtered as the screen asks. */
+ * record, by row, and the waits if they are known; sorted and filtered as the screen asks. */
 #ifndef TOP_BOARD_H
 #define TOP_BOARD_H
 
@@ -20,7 +20,7 @@
 #define BOARD_NAME_BYTES 4096
 
 struct board_hot {
-	struct hot_stack *stack; /* owned; NULL: not looked for yet */
+	struct hot_stack *stack, *wait; /* owned; NULL: not looked for yet */
 };
 
 struct board {
@@ -37,15 +37,16 @@ struct board {
 	size_t nr_order, cap_order;
 	char selected[BOARD_NAME_BYTES]; /* the name of the selected row */
 	/* What the last order and the hottest stacks were made for. */
-	bool hides_kernel;
+	bool hides_kernel, shows_waits;
 };
 
 void board_done(struct board *board);
 
-/* Shows another profile, of which it takes a reference, and adds a point to the trends if the rows
- * stand for the same things as before. On failure the board may be empty. Errors: -ENOMEM,
- * -ENOSPC. */
-int board_show(struct board *board, struct profile *profile, enum grouping by) must_check;
+/* Shows another profile, and the waits of its time or NULL, of which it takes references, and adds
+ * a point to the trends if the rows stand for the same things as before. On failure the board may
+ * be empty. Errors: -ENOMEM, -ENOSPC. */
+int board_show(struct board *board, struct profile *profile, struct profile *waits,
+	       enum grouping by) must_check;
 
 /* Opens the selected row: lists its functions. Errors: -ENOMEM, -ENOSPC; -ENOENT if nothing is
  * selected. */
@@ -61,7 +62,7 @@ void board_note_selection(struct board *board, const struct screen *screen);
 /* Returns a row of the page of rows, by its line. */
 const struct tally_row *board_row(const struct board *board, size_t line);
 
-/* Returns the samples of the row that is open. */
+/* Returns the samples of the row that is open, or the nanoseconds of its waits. */
 uint64_t board_opened_total(const struct board *board);
 
 /* Returns a row of the page of functions, by its line. */
@@ -71,7 +72,9 @@ const struct function_row *board_function(const struct board *board, size_t line
  * all samples are never more CPUs than the machine has. */
 double board_cpus(const struct board *board, uint64_t count);
 
-/* Returns the hottest stack of a row; NULL if there is no memory. Borrowed from the board. */
+/* Returns the hottest stack of a row, or that of its waits; NULL if there is no memory, and for
+ * waits that are not known. Borrowed from the board. */
 const struct hot_stack *board_hot_stack(struct board *board, const struct tally_row *row);
+const struct hot_stack *board_hot_wait(struct board *board, const struct tally_row *row);
 
 #endif

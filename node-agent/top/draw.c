@@ -38,22 +38,23 @@ static const char help_text[] =
 	"\n"
 	"  up, down, j, k  select a row; also PgUp, PgDn, Home, End, g, G\n"
 	"  Enter           functions of the selected row; Esc goes back\n"
+	"  w               what threads wait for, or CPU time again\n"
 	"  t               group by application, workload, pod, container, process,\n"
 	"                  thread, comm or function\n"
 	"  s, >, <         sort by the next or previous column; r reverses the order\n"
 	"  /               show only names that contain a text; Esc shows all\n"
 	"  K               leave out the kernel's functions, or show them again\n"
-	"  space           pause, or go on\n"
-	"  q               quit\n"
-	"\n"
+	"  space, q        pause, or go on; quit\n"
 	"  CPU    CPUs that the row kept busy; %NODE: share of all CPUs\n"
+	"  WAIT   threads that were blocked: by a disk (DISK), for memory (MEM), by a\n"
+	"         lock (LOCK); NET: by sockets and pipes, not in WAIT as they may be idle\n"
+	"  DELAY  threads that waited for a CPU\n"
 	"  APP    share of the row's CPU time in its own code, in percent\n"
 	"  KERN   in the kernel for it: system calls, page faults, scheduling\n"
 	"  IRQ    in hard interrupts while it ran; SIRQ: in soft interrupts\n"
 	"  PROCS  its processes that used the CPU; TREND: CPU in the last refreshes\n"
-	"\n"
-	"  HOTTEST STACK: the path that most of the row's samples share, and the share\n"
-	"  of its CPU time there and below. [k] marks functions of the kernel.\n"
+	"  HOTTEST STACK, HOTTEST WAIT: the path that most of the row's samples share,\n"
+	"  and the share of its time there and below. [k] marks the kernel's functions.\n"
 	"\n"
 	"Any key closes this page.\n";
 
@@ -124,6 +125,8 @@ static void draw_states(struct drawing *drawing)
 	totals_append_samples(&line, drawing->board);
 	if (screen->is_paused)
 		append_state(&line, "paused");
+	if (screen->shows_waits)
+		append_state(&line, "waits");
 	if (screen->hides_kernel)
 		append_state(&line, "kernel hidden");
 	if (screen->filter[0] && !screen->is_typing)
@@ -131,7 +134,7 @@ static void draw_states(struct drawing *drawing)
 	draw_text(drawing, strbuf_str(&line));
 }
 
-static void draw_totals(struct drawing *drawing, bool has_vitals)
+static void draw_totals(struct drawing *drawing, bool has_vitals, bool has_waits)
 {
 	begin_line(drawing);
 	totals_append_bar(drawing->out, drawing->board, drawing->style);
@@ -140,6 +143,12 @@ static void draw_totals(struct drawing *drawing, bool has_vitals)
 		begin_line(drawing);
 		totals_append_vitals(drawing->out, drawing->board, drawing->style);
 		end_line(drawing);
+	}
+	if (has_waits) {
+		_cleanup_(strbuf_done) struct strbuf line = strbuf_with_max(LINE_MAX_BYTES);
+
+		totals_append_waits(&line, drawing->board);
+		draw_text(drawing, strbuf_str(&line));
 	}
 	draw_states(drawing);
 }
@@ -188,6 +197,10 @@ static void draw_nothing(struct drawing *drawing)
 		draw_text(drawing, "no name contains the filter's text; Esc shows all");
 	else if (!drawing->board->tally.profile)
 		draw_text(drawing, "waiting for the first samples");
+	else if (drawing->screen->shows_waits)
+		draw_text(drawing,
+			  "nothing waited for a disk, memory, a lock, a CPU, a socket or a "
+			  "pipe");
 	else
 		draw_text(drawing, "no CPU time was used");
 }
@@ -197,7 +210,8 @@ static void draw_table(struct drawing *drawing, size_t nr_lines, bool has_head)
 {
 	size_t nr = drawing->board->nr_order, selected = drawing->screen->selected;
 	size_t first = selected >= nr_lines ? selected - nr_lines + 1 : 0;
-	struct row_layout layout = row_layout_fit(drawing->style->columns, true, true);
+	struct row_layout layout = row_layout_fit(drawing->screen, drawing->style->columns, true,
+						  true);
 
 	if (has_head)
 		draw_head(drawing, &layout);
@@ -211,10 +225,24 @@ static void draw_table(struct drawing *drawing, size_t nr_lines, bool has_head)
 	}
 }
 
-/* Draws the hottest stack of a row at full width. */
+/* Appends what a row waited for, in what is left of the line behind its name and kind. */
+static void append_reasons(struct drawing *drawing, const struct tally_row *row)
+{
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(LINE_MAX_BYTES);
+	size_t used = drawing->style->columns / 2 + strlen(row->kind) + strlen(" (): ");
+
+	row_text_append_reasons(&text, drawing->board, row);
+	if (drawing->style->columns > used)
+		cells_append(drawing->out, strbuf_str(&text), drawing->style->columns - used,
+			     ELIDE_MIDDLE, drawing->style);
+}
+
+/* Draws the hottest stack of a row, or that of its waits, at full width. */
 static void draw_stack(struct drawing *drawing, const struct tally_row *row)
 {
-	const struct hot_stack *stack = board_hot_stack(drawing->board, row);
+	bool is_wait = drawing->screen->shows_waits;
+	const struct hot_stack *stack = is_wait ? board_hot_wait(drawing->board, row)
+						: board_hot_stack(drawing->board, row);
 	const struct cells_style *style = drawing->style;
 
 	begin_line(drawing);
@@ -226,7 +254,10 @@ static void draw_stack(struct drawing *drawing, const struct tally_row *row)
 		return;
 	}
 	strbuf_append_str(drawing->out, ": ");
-	row_text_append_share(drawing->out, stack, row);
+	if (is_wait)
+		append_reasons(drawing, row);
+	else
+		row_text_append_share(drawing->out, stack, row);
 	end_line(drawing);
 	begin_line(drawing);
 	strbuf_append_str(drawing->out, "  ");
@@ -259,8 +290,12 @@ static void draw_keys(struct drawing *drawing)
 	else if (screen->page == PAGE_FUNCTIONS)
 		strbuf_append_str(&line, "Esc back  s sort  / filter  K kernel  ? help  q quit");
 	else
-		strbuf_append_str(&line, "Enter functions  t group  s sort  / filter  K kernel  "
-					 "? help  q quit");
+		strbuf_appendf(&line,
+			       "Enter functions  %st group  s sort  / filter  K kernel  ? help  "
+			       "q quit",
+			       !screen->has_waits    ? ""
+			       : screen->shows_waits ? "w CPU time  "
+						     : "w waits  ");
 	draw_text(drawing, strbuf_str(&line));
 }
 
@@ -271,12 +306,13 @@ static void draw_pages(struct drawing *drawing, const char *message)
 	bool has_totals = lines >= LINES_FOR_TOTALS, has_detail = lines >= LINES_FOR_DETAIL;
 	bool has_message = *message && lines > LINES_FOR_KEYS;
 	bool has_vitals = lines >= LINES_FOR_VITALS && drawing->board->vitals.has;
-	size_t used = (size_t)has_head + has_keys + has_message + has_vitals +
+	bool has_waits = lines >= LINES_FOR_VITALS && drawing->board->tally.waits;
+	size_t used = (size_t)has_head + has_keys + has_message + has_vitals + has_waits +
 		      (has_totals ? 2 : 0) + (has_detail ? DETAIL_LINES : 0);
 
 	drawing->screen->nr_visible = lines > used ? lines - used : 1;
 	if (has_totals)
-		draw_totals(drawing, has_vitals);
+		draw_totals(drawing, has_vitals, has_waits);
 	draw_table(drawing, drawing->screen->nr_visible, has_head);
 	if (has_detail)
 		draw_detail(drawing);

@@ -17,20 +17,24 @@ void feed_begin(struct feed *feed, uint64_t unix_ns, uint64_t period_ns)
 void feed_done(struct feed *feed)
 {
 	builder_free(feed->builder);
+	builder_free(feed->waits);
 	feed->builder = NULL;
+	feed->waits = NULL;
 }
 
 static int add(struct feed *feed, const struct profile *profile, uint64_t *ret_lost)
 {
-	*ret_lost = profile_total(profile);
-	if (!feed->builder) {
-		int r = builder_new(FEED_MAX_BYTES, &feed->builder);
+	struct builder **builder = profile->type == PROFILE_OFF_CPU ? &feed->waits : &feed->builder;
+
+	*ret_lost = profile_nr_taken(profile);
+	if (!*builder) {
+		int r = builder_new(FEED_MAX_BYTES, builder);
 
 		if (r < 0)
 			return r;
-		builder_drop_times(feed->builder);
+		builder_drop_times(*builder);
 	}
-	return merge_profile(feed->builder, profile, ret_lost);
+	return merge_profile(*builder, profile, ret_lost);
 }
 
 void feed_add(struct feed *feed, const struct profile *profile)
@@ -92,6 +96,14 @@ struct profile *feed_take(struct feed *feed, uint64_t until_ns, uint64_t *nr_los
 		set_time(feed, builder, end_ns);
 	*nr_lost += feed->nr_lost;
 	feed->nr_lost = 0;
+	pthread_mutex_unlock(&feed->lock);
+	return builder ? builder_seal(builder) : NULL;
+}
+
+struct profile *feed_take_waits(struct feed *feed)
+{
+	pthread_mutex_lock(&feed->lock);
+	struct builder *builder = take_ptr(feed->waits);
 	pthread_mutex_unlock(&feed->lock);
 	return builder ? builder_seal(builder) : NULL;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Collects the profiles of finished seconds on the symbolizer's thread, until the thread that draws
- * takes them as one. A second without samples has no profile, but counts as time. */
+ * takes them as one. A second without samples has no profile, but counts as time. Waits arrive in
+ * profiles of their own. */
 #ifndef TOP_FEED_H
 #define TOP_FEED_H
 
@@ -16,6 +17,7 @@ struct feed {
 	uint64_t period_ns; /* of the samples */
 	uint64_t covered_ns; /* Unix time up to which profiles were taken */
 	struct builder *builder; /* owned; NULL: nothing arrived since then */
+	struct builder *waits; /* the same, of waits */
 	uint64_t nr_lost; /* samples that did not fit, since the last feed_take() */
 };
 
@@ -43,5 +45,9 @@ uint64_t feed_age_ns(struct feed *feed, uint64_t unix_ns);
  * later, to `until_ns` (Unix time). Adds the lost samples to *nr_lost. Returns NULL without memory,
  * and if nothing arrived and no time has passed. Thread-safe. */
 struct profile *feed_take(struct feed *feed, uint64_t until_ns, uint64_t *nr_lost);
+
+/* Takes all waits that arrived since the last call, as one profile of their own time, which the
+ * caller unreferences. Returns NULL if none did. Thread-safe. */
+struct profile *feed_take_waits(struct feed *feed);
 
 #endif

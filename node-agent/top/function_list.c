@@ -64,18 +64,16 @@ static int add_sample(const struct lister *lister, struct frame_walk walk, uint6
 	return 0;
 }
 
-static int build(struct function_list *list, const struct tally *tally, const struct tally_row *row,
-		 bool hides_kernel)
+static int build(struct function_list *list, const struct tally_part *part, bool hides_kernel)
 {
-	const struct profile *profile = tally->profile;
+	const struct profile *profile = part->profile;
 	_cleanup_free_ uint32_t *row_of = calloc(profile->strings.nr_strings + 1,
 						 2 * sizeof(*row_of));
 	const struct lister lister = { .list = list, .row_of = row_of };
 	int r = row_of ? 0 : -ENOMEM;
 
-	for (size_t i = 0; r == 0 && i < row->nr_samples; i++) {
-		const struct profile_sample *sample =
-			&profile->samples[tally->order[row->first + i]];
+	for (size_t i = 0; r == 0 && i < part->nr; i++) {
+		const struct profile_sample *sample = &profile->samples[part->samples[i]];
 		struct frame_walk walk = frame_walk_of(profile, sample->stack);
 
 		if (hides_kernel)
@@ -85,12 +83,11 @@ static int build(struct function_list *list, const struct tally *tally, const st
 	return r;
 }
 
-int function_list_init(struct function_list *list, const struct tally *tally,
-		       const struct tally_row *row, bool hides_kernel)
+int function_list_init(struct function_list *list, const struct tally_part *part, bool hides_kernel)
 {
 	_cleanup_(function_list_done) struct function_list built = { 0 };
 
-	int r = build(&built, tally, row, hides_kernel);
+	int r = part->nr > 0 ? build(&built, part, hides_kernel) : 0;
 	if (r < 0)
 		return r;
 	*list = built;

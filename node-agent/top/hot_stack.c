@@ -33,8 +33,10 @@ struct walker {
 	struct frame_walk walk;
 	uint64_t count;
 	uint64_t key; /* of the current frame; 0: behind the leaf */
-	enum cpu_side side;
+	unsigned int tag; /* enum cpu_side or enum wait_reason */
 };
+
+#define NR_TAGS ((unsigned int)CPU_NR_SIDES > (unsigned int)REASON_NR ? CPU_NR_SIDES : REASON_NR)
 
 struct crowd {
 	struct walker *walkers; /* owned */
@@ -168,17 +170,17 @@ static const struct walker *find_walker(const struct crowd *crowd, uint64_t key)
 	return &crowd->walkers[i];
 }
 
-/* Returns the side of most walkers that are left. */
-static enum cpu_side find_side(const struct crowd *crowd)
+/* Returns the tag of most walkers that are left. */
+static unsigned int find_tag(const struct crowd *crowd)
 {
-	uint64_t sums[CPU_NR_SIDES] = { 0 };
-	enum cpu_side best = CPU_APPLICATION;
+	uint64_t sums[NR_TAGS] = { 0 };
+	unsigned int best = 0;
 
 	for (size_t i = 0; i < crowd->nr; i++)
-		sums[crowd->walkers[i].side] += crowd->walkers[i].count;
-	for (enum cpu_side side = 0; side < CPU_NR_SIDES; side++)
-		if (sums[side] > sums[best])
-			best = side;
+		sums[crowd->walkers[i].tag] += crowd->walkers[i].count;
+	for (unsigned int tag = 0; tag < NR_TAGS; tag++)
+		if (sums[tag] > sums[best])
+			best = tag;
 	return best;
 }
 
@@ -208,7 +210,8 @@ static uint64_t choose(struct crowd *crowd, const struct hot_stack *stack, uint6
 	return key;
 }
 
-static void descend(struct crowd *crowd, struct hot_stack *stack)
+/* Returns the tag of most walkers at the end of the path. */
+static unsigned int descend(struct crowd *crowd, struct hot_stack *stack)
 {
 	uint64_t whole = UINT64_MAX;
 	uint64_t key;
@@ -220,30 +223,78 @@ static void descend(struct crowd *crowd, struct hot_stack *stack)
 		go_on(crowd, key);
 		look(crowd);
 	}
-	stack->side = find_side(crowd);
+	return find_tag(crowd);
 }
 
 int hot_stack_find(const struct tally *tally, const struct tally_row *row, bool hides_kernel,
 		   struct hot_stack *ret_stack)
 {
-	const struct profile *profile = tally->profile;
-	_cleanup_free_ struct walker *walkers = calloc(row->nr_samples + 1, sizeof(*walkers));
-	struct crowd crowd = { walkers, row->nr_samples, hides_kernel };
+	const struct tally_part part = tally_samples(tally, row);
+	_cleanup_free_ struct walker *walkers = calloc(part.nr + 1, sizeof(*walkers));
+	struct crowd crowd = { walkers, part.nr, hides_kernel };
 
 	if (!walkers)
 		return -ENOMEM;
-	for (size_t i = 0; i < row->nr_samples; i++) {
-		const struct profile_sample *sample =
-			&profile->samples[tally->order[row->first + i]];
+	for (size_t i = 0; i < part.nr; i++) {
+		const struct profile_sample *sample = &part.profile->samples[part.samples[i]];
 
 		walkers[i] = (struct walker){
-			.walk = frame_walk_from_root(profile, sample->stack),
+			.walk = frame_walk_from_root(part.profile, sample->stack),
 			.count = sample->count,
-			.side = cpu_split_side(&tally->split, sample->stack),
+			.tag = cpu_split_side(&tally->split, sample->stack),
 		};
 	}
-	ret_stack->nr_frames = 0;
-	ret_stack->count = 0;
-	descend(&crowd, ret_stack);
+	*ret_stack = (struct hot_stack){ 0 };
+	ret_stack->side = (enum cpu_side)descend(&crowd, ret_stack);
+	return 0;
+}
+
+/* Returns the classes of the waits that count, as bits. */
+static unsigned int choose_classes(const struct tally_row *row)
+{
+	if (tally_blocked_ns(row->waits) > 0)
+		return (1U << WAIT_NR_BLOCKED) - 1;
+	return row->waits[WAIT_CPU] > 0 ? 1U << WAIT_CPU : 1U << WAIT_PEER;
+}
+
+/* Places the walkers of the waits that count at their roots. */
+static void gather_waits(const struct tally *tally, const struct tally_row *row,
+			 struct crowd *crowd, uint64_t *ret_whole)
+{
+	const struct tally_part part = tally_waits(tally, row);
+	unsigned int classes = choose_classes(row);
+
+	crowd->nr = 0;
+	*ret_whole = 0;
+	for (size_t i = 0; i < part.nr; i++) {
+		const struct profile_sample *sample = &part.profile->samples[part.samples[i]];
+
+		if (!(classes >> wait_split_class(&tally->wait_split, sample) & 1))
+			continue;
+		*ret_whole += sample->count;
+		crowd->walkers[crowd->nr++] = (struct walker){
+			.walk = frame_walk_from_root(part.profile, sample->stack),
+			.count = sample->count,
+			.tag = sample->reason,
+		};
+	}
+}
+
+int hot_stack_find_wait(const struct tally *tally, const struct tally_row *row,
+			struct hot_stack *ret_stack)
+{
+	_cleanup_free_ struct walker *walkers = calloc(row->nr_waits + 1, sizeof(*walkers));
+	struct crowd crowd = { walkers, 0, true };
+
+	if (!walkers)
+		return -ENOMEM;
+	*ret_stack = (struct hot_stack){ 0 };
+	gather_waits(tally, row, &crowd, &ret_stack->whole);
+	ret_stack->reason = (enum wait_reason)descend(&crowd, ret_stack);
+	if (ret_stack->nr_frames > 0)
+		return 0;
+	crowd.hides_kernel = false;
+	gather_waits(tally, row, &crowd, &ret_stack->whole);
+	ret_stack->reason = (enum wait_reason)descend(&crowd, ret_stack);
 	return 0;
 }

@@ -34,13 +34,24 @@ struct hot_stack {
 	 * omitted. */
 	struct hot_frame frames[HOT_FRAMES_MAX];
 	size_t nr_frames; /* 0: the row has no stacks */
-	uint64_t count; /* samples in the first frame and in what it called */
-	enum cpu_side side; /* where most of these samples were taken */
+	uint64_t
+		count; /* samples in the first frame and in what it called; of waits: nanoseconds */
+	/* Where most of these samples were taken; or what most of these waits are for. */
+	enum cpu_side side;
+	enum wait_reason reason;
+	uint64_t whole; /* of waits: nanoseconds of those that were looked at */
 };
 
 /* Finds the hottest stack of a row. With `hides_kernel`, stacks end at the application's last
  * function, and samples without any do not count. Errors: -ENOMEM. */
 int hot_stack_find(const struct tally *tally, const struct tally_row *row, bool hides_kernel,
 		   struct hot_stack *ret_stack) must_check;
+
+/* Finds that of a row's waits: those in which threads with work to do were blocked; if there are
+ * none, those for a CPU; else those for sockets and pipes. It ends at the application's last
+ * function, as the reason tells the kernel's part, unless all functions are the kernel's. Errors:
+ * -ENOMEM. */
+int hot_stack_find_wait(const struct tally *tally, const struct tally_row *row,
+			struct hot_stack *ret_stack) must_check;
 
 #endif

@@ -18,6 +18,10 @@
 #define STACK_COLUMNS_MIN 24
 #define STACK_COLUMNS_WISHED 48
 #define SHARE_COLUMNS 12 /* " 61 % app   " in front of a stack */
+#define WAIT_SHARE_COLUMNS 19 /* " 61 % kernel-lock  " */
+#define WAIT_COLUMNS 7
+#define DELAY_COLUMNS 7
+#define REASONS_SHOWN 6
 #define TREND_FLOOR_CPUS 0.2f /* a line that stays below it is flat, not a mountain */
 #define FUNCTION_FILE_COLUMNS 24
 #define SELF_COLUMNS 8
@@ -34,6 +38,19 @@ static const struct {
 	[CPU_SOFTIRQ] = { "SIRQ", 6, SORT_SOFTIRQ },
 };
 
+/* Columns of the page of waits. */
+static const struct {
+	const char *head;
+	size_t columns;
+	enum row_sort sort;
+	enum wait_class class;
+} classes[] = {
+	{ "DISK", 7, SORT_DISK, WAIT_DISK },
+	{ "MEM", 7, SORT_MEMORY, WAIT_MEMORY },
+	{ "LOCK", 7, SORT_LOCK, WAIT_LOCK },
+	{ "NET", 7, SORT_PEER, WAIT_PEER },
+};
+
 static bool take(size_t *rest, size_t columns, bool is_wanted)
 {
 	if (!is_wanted || *rest < columns)
@@ -42,10 +59,14 @@ static bool take(size_t *rest, size_t columns, bool is_wanted)
 	return true;
 }
 
-static size_t split_columns(void)
+static size_t split_columns(bool shows_waits)
 {
 	size_t columns = 0;
 
+	for (size_t i = 0; shows_waits && i < array_len(classes); i++)
+		columns += classes[i].columns;
+	if (shows_waits)
+		return columns;
 	for (enum cpu_side side = 0; side < CPU_NR_SIDES; side++)
 		columns += sides[side].columns;
 	return columns;
@@ -60,20 +81,22 @@ static void widen(size_t *column, size_t *rest, size_t columns)
 	*rest -= more;
 }
 
-struct row_layout row_layout_fit(size_t columns, bool has_trend, bool has_stack)
+struct row_layout row_layout_fit(const struct screen *screen, size_t columns, bool has_trend,
+				 bool has_stack)
 {
 	size_t fixed = NAME_COLUMNS_MIN + CPU_COLUMNS + NODE_COLUMNS;
 	size_t rest = columns > fixed ? columns - fixed : 0;
-	struct row_layout layout = { .name = NAME_COLUMNS_MIN };
+	struct row_layout layout = { .name = NAME_COLUMNS_MIN, .shows_waits = screen->shows_waits };
 
-	layout.has_split = take(&rest, split_columns(), true);
+	layout.has_waits = take(&rest, WAIT_COLUMNS + DELAY_COLUMNS, screen->has_waits);
+	layout.has_split = take(&rest, split_columns(screen->shows_waits), true);
 	if (take(&rest, STACK_COLUMNS_MIN + 2, has_stack))
 		layout.stack = STACK_COLUMNS_MIN;
 	widen(&layout.name, &rest, NAME_COLUMNS_WISHED - NAME_COLUMNS_MIN);
-	layout.has_trend = take(&rest, TREND_COLUMNS, has_trend);
+	layout.has_trend = take(&rest, TREND_COLUMNS, has_trend && !screen->shows_waits);
 	if (layout.stack > 0)
 		widen(&layout.stack, &rest, STACK_COLUMNS_WISHED - STACK_COLUMNS_MIN);
-	layout.has_processes = take(&rest, PROCESSES_COLUMNS, true);
+	layout.has_processes = take(&rest, PROCESSES_COLUMNS, !screen->shows_waits);
 	widen(&layout.name, &rest, layout.stack > 0 ? rest / 4 : NAME_COLUMNS_MAX - layout.name);
 	if (layout.stack > 0)
 		layout.stack += rest;
@@ -108,6 +131,15 @@ static void append_name_head(struct strbuf *out, const char *name, size_t column
 	strbuf_appendf(out, "%*s", len < columns ? (int)(columns - len) : 0, "");
 }
 
+static void append_split_head(struct strbuf *out, const struct row_layout *layout,
+			      enum row_sort sort)
+{
+	for (size_t i = 0; layout->shows_waits && i < array_len(classes); i++)
+		append_head(out, classes[i].head, classes[i].columns, sort == classes[i].sort);
+	for (enum cpu_side side = 0; !layout->shows_waits && side < CPU_NR_SIDES; side++)
+		append_head(out, sides[side].head, sides[side].columns, sort == sides[side].sort);
+}
+
 void row_text_append_head(struct strbuf *out, const struct row_layout *layout,
 			  const struct board *board, const struct screen *screen)
 {
@@ -116,14 +148,19 @@ void row_text_append_head(struct strbuf *out, const struct row_layout *layout,
 	append_name_head(out, grouping_name(board->tally.by), layout->name, sort == SORT_NAME);
 	append_head(out, "CPU", CPU_COLUMNS, sort == SORT_CPU);
 	append_head(out, board->nr_cpus > 0 ? "%NODE" : "%ALL", NODE_COLUMNS, false);
-	for (enum cpu_side side = 0; layout->has_split && side < CPU_NR_SIDES; side++)
-		append_head(out, sides[side].head, sides[side].columns, sort == sides[side].sort);
+	if (layout->has_waits) {
+		append_head(out, "WAIT", WAIT_COLUMNS, sort == SORT_WAIT);
+		append_head(out, "DELAY", DELAY_COLUMNS, sort == SORT_DELAY);
+	}
+	if (layout->has_split)
+		append_split_head(out, layout, sort);
 	if (layout->has_processes)
 		append_head(out, "PROCS", PROCESSES_COLUMNS, sort == SORT_PROCESSES);
 	if (layout->has_trend)
 		strbuf_appendf(out, "  %-*s", TREND_POINTS, "TREND");
 	if (layout->stack > 0)
-		strbuf_appendf(out, "  %-*s", (int)layout->stack, "HOTTEST STACK");
+		strbuf_appendf(out, "  %-*s", (int)layout->stack,
+			       layout->shows_waits ? "HOTTEST WAIT" : "HOTTEST STACK");
 }
 
 static double percent(uint64_t part, uint64_t whole)
@@ -180,6 +217,37 @@ static void append_stack(struct strbuf *out, struct board *board, const struct t
 	path_text_append(out, stack, columns - SHARE_COLUMNS, style);
 }
 
+static void append_wait_stack(struct strbuf *out, struct board *board, const struct tally_row *row,
+			      size_t columns, const struct cells_style *style)
+{
+	const struct hot_stack *stack = board_hot_wait(board, row);
+
+	if (!stack || stack->nr_frames == 0)
+		return;
+	strbuf_appendf(out, "%3.0f %% %-11s  ", percent(stack->count, stack->whole),
+		       wait_reason_word(stack->reason));
+	path_text_append(out, stack, columns - WAIT_SHARE_COLUMNS, style);
+}
+
+/* Appends a number of threads. */
+static void append_threads(struct strbuf *out, const struct board *board, uint64_t time_ns,
+			   size_t columns)
+{
+	double threads = tally_threads(&board->tally, time_ns);
+
+	strbuf_appendf(out, "%*.*f", (int)columns, threads < 1000 ? 2 : 0, threads);
+}
+
+static void append_split(struct strbuf *out, const struct row_layout *layout,
+			 const struct board *board, const struct tally_row *row,
+			 const struct cells_style *style)
+{
+	for (size_t i = 0; layout->shows_waits && i < array_len(classes); i++)
+		append_threads(out, board, row->waits[classes[i].class], classes[i].columns);
+	for (enum cpu_side side = 0; !layout->shows_waits && side < CPU_NR_SIDES; side++)
+		append_side(out, row, side, style);
+}
+
 void row_text_append(struct strbuf *out, const struct row_layout *layout, struct board *board,
 		     const struct tally_row *row, const struct cells_style *style)
 {
@@ -189,8 +257,12 @@ void row_text_append(struct strbuf *out, const struct row_layout *layout, struct
 	strbuf_appendf(out, "%*.2f%*.1f", CPU_COLUMNS, cpus, NODE_COLUMNS,
 		       board->nr_cpus > 0 ? 100.0 * cpus / board->nr_cpus
 					  : percent(row->total, board->tally.total));
-	for (enum cpu_side side = 0; layout->has_split && side < CPU_NR_SIDES; side++)
-		append_side(out, row, side, style);
+	if (layout->has_waits) {
+		append_threads(out, board, tally_blocked_ns(row->waits), WAIT_COLUMNS);
+		append_threads(out, board, row->waits[WAIT_CPU], DELAY_COLUMNS);
+	}
+	if (layout->has_split)
+		append_split(out, layout, board, row, style);
 	if (layout->has_processes)
 		strbuf_appendf(out, "%*" PRIu32, PROCESSES_COLUMNS, row->nr_processes);
 	if (layout->has_trend) {
@@ -199,7 +271,10 @@ void row_text_append(struct strbuf *out, const struct row_layout *layout, struct
 	}
 	if (layout->stack > 0) {
 		strbuf_append_str(out, "  ");
-		append_stack(out, board, row, layout->stack, style);
+		if (layout->shows_waits)
+			append_wait_stack(out, board, row, layout->stack, style);
+		else
+			append_stack(out, board, row, layout->stack, style);
 	}
 }
 
@@ -208,6 +283,24 @@ void row_text_append_share(struct strbuf *out, const struct hot_stack *stack,
 {
 	strbuf_appendf(out, "%.0f %% %s", percent(stack->count, row->total),
 		       cpu_side_name(stack->side));
+}
+
+void row_text_append_wait_share(struct strbuf *out, const struct hot_stack *stack)
+{
+	strbuf_appendf(out, "%.0f %% %s", percent(stack->count, stack->whole),
+		       wait_reason_word(stack->reason));
+}
+
+void row_text_append_reasons(struct strbuf *out, const struct board *board,
+			     const struct tally_row *row)
+{
+	enum wait_reason reasons[REASON_NR];
+	size_t nr = tally_row_reasons(row, reasons);
+
+	for (size_t i = 0; i < nr && i < REASONS_SHOWN; i++)
+		strbuf_appendf(out, "%s%s %.2f", i > 0 ? ", " : "", wait_reason_word(reasons[i]),
+			       tally_threads(&board->tally, row->reasons[reasons[i]]));
+	strbuf_append_str(out, nr > 0 ? " threads" : "no waits");
 }
 
 void row_text_append_function_head(struct strbuf *out, const struct screen *screen)

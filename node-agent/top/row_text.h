@@ -4,7 +4,12 @@
  *	APPLICATION     CPU  %NODE   APP  KERN   IRQ  SIRQ  PROCS  TREND       HOTTEST STACK
  *	shop/cart     12.31    4.8    82    15     1     2      4  ▂▃▅▇█▇▅▃▂▂  61 % app   hash_session ← …
  *
- * CPU is a number of CPUs; APP, KERN, IRQ and SIRQ are shares of the row's CPU time in percent. */
+ * CPU is a number of CPUs; APP, KERN, IRQ and SIRQ are shares of the row's CPU time in percent. If
+ * waits are known, WAIT and DELAY stand behind %NODE: numbers of threads that were blocked, and
+ * that waited for a CPU. The screen can show what they waited for instead of the shares:
+ *
+ *	APPLICATION     CPU  %NODE   WAIT  DELAY   DISK    MEM   LOCK    NET  HOTTEST WAIT
+ *	shop/cart     12.31    4.8   3.20   0.41   2.70   0.00   0.50   8.10  84 % disk  io_schedule ← … */
 #ifndef TOP_ROW_TEXT_H
 #define TOP_ROW_TEXT_H
 
@@ -17,12 +22,13 @@
 
 struct row_layout {
 	size_t name; /* cells */
-	bool has_split, has_processes, has_trend;
+	bool has_waits, shows_waits, has_split, has_processes, has_trend;
 	size_t stack; /* cells for the hottest stack; 0: none */
 };
 
 /* Chooses the columns that fit. */
-struct row_layout row_layout_fit(size_t columns, bool has_trend, bool has_stack);
+struct row_layout row_layout_fit(const struct screen *screen, size_t columns, bool has_trend,
+				 bool has_stack);
 
 /* Appends the head of the table, with a "*" at the column by which it is sorted. */
 void row_text_append_head(struct strbuf *out, const struct row_layout *layout,
@@ -35,6 +41,14 @@ void row_text_append(struct strbuf *out, const struct row_layout *layout, struct
 /* Appends "61 % application" for the leaf of a row's hottest stack. */
 void row_text_append_share(struct strbuf *out, const struct hot_stack *stack,
 			   const struct tally_row *row);
+
+/* Appends "84 % disk" for the leaf of the hottest stack of a row's waits. */
+void row_text_append_wait_share(struct strbuf *out, const struct hot_stack *stack);
+
+/* Appends what the threads of a row waited for, the most first: "disk 2.70, futex 0.50, poll 31.2
+ * threads". */
+void row_text_append_reasons(struct strbuf *out, const struct board *board,
+			     const struct tally_row *row);
 
 /* Appends the head of the table of functions, and a row of it. */
 void row_text_append_function_head(struct strbuf *out, const struct screen *screen);

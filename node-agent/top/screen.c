@@ -46,19 +46,52 @@ static enum screen_wish open_row(struct screen *screen, size_t nr_rows)
 	return screen->page == PAGE_ROWS && nr_rows > 0 ? WISH_OPEN : WISH_NOTHING;
 }
 
-static enum screen_wish sort_by_next(struct screen *screen, unsigned int step)
+/* The columns of the page of rows from left to right, and the name. */
+static const enum row_sort cpu_sorts[] = { SORT_CPU,	     SORT_WAIT,	     SORT_DELAY,
+					   SORT_APPLICATION, SORT_KERNEL,    SORT_IRQ,
+					   SORT_SOFTIRQ,     SORT_PROCESSES, SORT_NAME };
+static const enum row_sort wait_sorts[] = { SORT_CPU,	 SORT_WAIT, SORT_DELAY, SORT_DISK,
+					    SORT_MEMORY, SORT_LOCK, SORT_PEER,	SORT_NAME };
+
+static bool has_column(const struct screen *screen, enum row_sort sort)
 {
-	if (screen->page == PAGE_ROWS)
-		screen->row_sort = (screen->row_sort + step) % NR_ROW_SORTS;
-	else
+	return screen->has_waits || (sort != SORT_WAIT && sort != SORT_DELAY);
+}
+
+static enum row_sort step_in(const struct screen *screen, const enum row_sort *sorts, size_t nr,
+			     bool is_forward)
+{
+	size_t i = 0;
+
+	while (i + 1 < nr && sorts[i] != screen->row_sort)
+		i++;
+	do
+		i = (i + (is_forward ? 1 : nr - 1)) % nr;
+	while (!has_column(screen, sorts[i]));
+	return sorts[i];
+}
+
+static enum screen_wish sort_by_next(struct screen *screen, bool is_forward)
+{
+	unsigned int step = is_forward ? 1 : NR_FUNCTION_SORTS - 1;
+
+	if (screen->page == PAGE_FUNCTIONS)
 		screen->function_sort = (screen->function_sort + step) % NR_FUNCTION_SORTS;
+	else if (screen->shows_waits)
+		screen->row_sort = step_in(screen, wait_sorts, array_len(wait_sorts), is_forward);
+	else
+		screen->row_sort = step_in(screen, cpu_sorts, array_len(cpu_sorts), is_forward);
 	return WISH_NOTHING;
 }
 
-static enum screen_wish sort_by_previous(struct screen *screen)
+/* Shows waits, or CPU time again, with the rows that have most of it at the top. */
+static enum screen_wish switch_to_waits(struct screen *screen)
 {
-	return sort_by_next(screen,
-			    (screen->page == PAGE_ROWS ? NR_ROW_SORTS : NR_FUNCTION_SORTS) - 1);
+	if (!screen->has_waits)
+		return WISH_NOTHING;
+	screen->shows_waits = !screen->shows_waits;
+	screen->row_sort = screen->shows_waits ? SORT_WAIT : SORT_CPU;
+	return WISH_REFRESH;
 }
 
 static enum screen_wish group_by_next(struct screen *screen)
@@ -85,9 +118,9 @@ static enum screen_wish press_text(struct screen *screen, char c, size_t nr_rows
 		return select_row(screen, nr_rows, nr_rows);
 	case 's':
 	case '>':
-		return sort_by_next(screen, 1);
+		return sort_by_next(screen, true);
 	case '<':
-		return sort_by_previous(screen);
+		return sort_by_next(screen, false);
 	case 'r':
 		screen->is_reversed = !screen->is_reversed;
 		return WISH_NOTHING;
@@ -100,6 +133,8 @@ static enum screen_wish press_text(struct screen *screen, char c, size_t nr_rows
 	case ' ':
 		screen->is_paused = !screen->is_paused;
 		return WISH_REFRESH;
+	case 'w':
+		return switch_to_waits(screen);
 	case 'K':
 		screen->hides_kernel = !screen->hides_kernel;
 		return WISH_REFRESH;

@@ -24,6 +24,12 @@ enum row_sort {
 	SORT_IRQ,
 	SORT_SOFTIRQ,
 	SORT_PROCESSES,
+	SORT_WAIT,
+	SORT_DELAY,
+	SORT_DISK,
+	SORT_MEMORY,
+	SORT_LOCK,
+	SORT_PEER,
 	SORT_NAME,
 	NR_ROW_SORTS,
 };
@@ -41,7 +47,7 @@ enum screen_wish {
 	WISH_QUIT,
 	WISH_REGROUP, /* screen.by has changed */
 	WISH_OPEN, /* show the functions of the selected row */
-	WISH_REFRESH, /* screen.hides_kernel or .is_paused has changed */
+	WISH_REFRESH, /* screen.hides_kernel, .shows_waits or .is_paused has changed */
 };
 
 struct screen {
@@ -53,6 +59,8 @@ struct screen {
 	bool shows_help;
 	bool is_paused;
 	bool hides_kernel;
+	bool has_waits; /* set by the caller: waits are known */
+	bool shows_waits; /* instead of CPU time */
 	bool is_typing; /* the filter */
 	char filter[SCREEN_FILTER_BYTES]; /* part of the names that are shown; "": all */
 	size_t selected; /* of the rows that are shown */

@@ -155,6 +155,23 @@ void totals_append_sentence(struct strbuf *out, const struct board *board)
 			       share_of_side(board, side));
 }
 
+bool totals_append_waits(struct strbuf *out, const struct board *board)
+{
+	const struct tally *tally = &board->tally;
+	const uint64_t *sums = tally->wait_sums;
+
+	if (!tally->waits)
+		return false;
+	strbuf_appendf(out,
+		       "threads blocked %.2f: disk %.2f, memory %.2f, locks %.2f; waiting for a "
+		       "CPU %.2f",
+		       tally_threads(tally, tally_blocked_ns(sums)),
+		       tally_threads(tally, sums[WAIT_DISK]),
+		       tally_threads(tally, sums[WAIT_MEMORY]),
+		       tally_threads(tally, sums[WAIT_LOCK]), tally_threads(tally, sums[WAIT_CPU]));
+	return true;
+}
+
 void totals_append_samples(struct strbuf *out, const struct board *board)
 {
 	const struct profile *profile = board->tally.profile;

@@ -75,7 +75,8 @@ static void kinds_are_cpu_time_unless_told(void **state)
 		{ COMMAND_AGENT, "--kind cpu,offcpu --store /r", true, true },
 		{ COMMAND_RECORD, "", true, false },
 		{ COMMAND_RECORD, "--kind offcpu", false, true },
-		{ COMMAND_TOP, "", true, false }, /* it has no choice */
+		{ COMMAND_TOP, "", true, true },
+		{ COMMAND_TOP, "--kind cpu", true, false },
 		{ COMMAND_DUMP, "-p 1", true, false },
 	};
 	(void)state;
@@ -268,6 +269,7 @@ static const struct refusal refusals[] = {
 	  "--kind: invalid value \"cpu,offcpu\"; expected cpu or offcpu" },
 	{ COMMAND_FINDINGS, "--kind offcpu",
 	  "--kind is an option of record, not of findings; see flamelet findings --help" },
+	{ COMMAND_TOP, "--kind offcpu", "--kind: top shows cpu or cpu,offcpu" },
 	{ COMMAND_TOP, "-i 500ms",
 	  "-i: invalid value \"500ms\"; expected a time of at least 1s, for example 2s" },
 	{ COMMAND_TOP, "-n 0",

@@ -24,7 +24,7 @@ static void show(struct board *board, const struct stack_line *list, size_t nr, 
 {
 	_cleanup_(profile_unrefp) struct profile *profile = profile_of_stacks(list, nr);
 
-	assert_int_equal(board_show(board, profile, by), 0);
+	assert_int_equal(board_show(board, profile, NULL, by), 0);
 }
 
 /* Checks the names of the rows in the order of the screen. */
@@ -191,7 +191,7 @@ static void a_lack_of_memory_leaves_a_board_that_can_be_shown(void **state)
 		struct screen screen = { .by = BY_COMM };
 
 		torture_begin(n);
-		int r = board_show(&board, profile, BY_COMM);
+		int r = board_show(&board, profile, NULL, BY_COMM);
 		if (r == 0)
 			r = board_arrange(&board, &screen);
 		if (r == 0)

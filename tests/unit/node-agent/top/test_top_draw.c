@@ -67,7 +67,7 @@ static void fill(struct board *board, const struct stack_line *list, size_t nr)
 {
 	_cleanup_(profile_unrefp) struct profile *profile = profile_of_stacks(list, nr);
 
-	assert_int_equal(board_show(board, profile, BY_COMM), 0);
+	assert_int_equal(board_show(board, profile, NULL, BY_COMM), 0);
 }
 
 static bool is_shown(const struct shown *shown, const char *text)
@@ -121,9 +121,48 @@ static void what_the_kernel_counts_is_shown_if_it_is_known(void **state)
 	assert_int_equal(with.nr, 24);
 }
 
+static void fill_with_waits(struct board *board)
+{
+	static const struct wait_line waits[] = {
+		{ "cart", "main;serve;pthread_mutex_lock;do_futex_[k]", REASON_FUTEX, 700000000 },
+		{ "cart", "main;poll", REASON_POLL, 900000000 },
+		{ "db", "main;save;fsync;io_schedule_[k]", REASON_DISK, 800000000 },
+	};
+	_cleanup_(profile_unrefp) struct profile *profile = profile_of_stacks(lines,
+									      array_len(lines));
+	_cleanup_(profile_unrefp) struct profile *off = profile_of_waits(waits, array_len(waits));
+
+	assert_int_equal(board_show(board, profile, off, BY_COMM), 0);
+}
+
+static void waits_replace_the_shares_of_cpu_time(void **state)
+{
+	_cleanup_(board_done) struct board board = { .nr_cpus = 2 };
+	struct screen screen = { .by = BY_COMM, .has_waits = true };
+	const struct cells_style style = { .columns = 140, .lines = 24, .is_utf8 = true };
+	_cleanup_(shown_done) struct shown cpu, waits;
+	(void)state;
+
+	fill_with_waits(&board);
+	look(&board, &screen, &style, "", &cpu);
+	assert_true(is_shown(&cpu, "  WAIT  DELAY  APP"));
+	assert_true(is_shown(&cpu, "threads blocked 1.50"));
+	assert_true(is_shown(&cpu, "w waits"));
+	screen.shows_waits = true;
+	screen.row_sort = SORT_WAIT;
+	look(&board, &screen, &style, "", &waits);
+	assert_true(is_shown(&waits, "*WAIT  DELAY   DISK    MEM   LOCK    NET  HOTTEST WAIT"));
+	assert_true(is_shown(&waits, "100 % disk         fsync ← save ← main"));
+	assert_true(is_shown(&waits, "db (process): disk 0.80 threads"));
+	assert_true(is_shown(&waits, "[waits]"));
+	assert_false(is_shown(&waits, "billing")); /* which did not wait */
+}
+
 static void assert_fits(struct board *board, const struct cells_style *style)
 {
 	struct screen screen = { .by = BY_COMM,
+				 .has_waits = board->tally.waits,
+				 .shows_waits = board->tally.waits && style->lines % 3 == 0,
 				 .page = style->columns % 2 ? PAGE_ROWS : PAGE_FUNCTIONS,
 				 .shows_help = style->lines % 4 == 0 };
 	_cleanup_(shown_done) struct shown shown;
@@ -135,21 +174,29 @@ static void assert_fits(struct board *board, const struct cells_style *style)
 			fail_msg("%u columns: %s", style->columns, shown.lines[i]);
 }
 
-static void each_size_of_a_terminal_is_filled_and_not_exceeded(void **state)
+static void fit_all(struct board *board)
 {
-	_cleanup_(board_done) struct board board = { .host = "a-rather-long-name-of-a-host",
-						     .nr_cpus = 2 };
 	struct cells_style style = { 0 };
-	(void)state;
 
-	vitals_set(&board.vitals, VITAL_USER, 1500000000);
-	fill(&board, lines, array_len(lines));
 	for (style.columns = 36; style.columns < 260; style.columns += 7) {
 		style.is_utf8 = style.columns % 3 > 0;
 		style.has_color = style.columns % 5 > 0;
 		for (style.lines = 1; style.lines < 60; style.lines += 3)
-			assert_fits(&board, &style);
+			assert_fits(board, &style);
 	}
+}
+
+static void each_size_of_a_terminal_is_filled_and_not_exceeded(void **state)
+{
+	_cleanup_(board_done) struct board board = { .host = "a-rather-long-name-of-a-host",
+						     .nr_cpus = 2 };
+	(void)state;
+
+	vitals_set(&board.vitals, VITAL_USER, 1500000000);
+	fill(&board, lines, array_len(lines));
+	fit_all(&board);
+	fill_with_waits(&board);
+	fit_all(&board);
 }
 
 static void the_selected_row_is_in_the_picture(void **state)
@@ -251,6 +298,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_wide_terminal_shows_everything),
 		cmocka_unit_test(what_the_kernel_counts_is_shown_if_it_is_known),
+		cmocka_unit_test(waits_replace_the_shares_of_cpu_time),
 		cmocka_unit_test(each_size_of_a_terminal_is_filled_and_not_exceeded),
 		cmocka_unit_test(the_selected_row_is_in_the_picture),
 		cmocka_unit_test(functions_are_listed_with_their_shares),

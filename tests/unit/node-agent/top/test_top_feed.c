@@ -114,6 +114,26 @@ static void a_profile_of_another_period_is_counted_as_lost(void **state)
 	assert_int_equal(nr_lost, 4);
 }
 
+static void waits_are_taken_apart(void **state)
+{
+	static const struct wait_line line = { "a", "main;read", REASON_DISK, 1000 };
+	_cleanup_(profile_unrefp) struct profile *waits = profile_of_waits(&line, 1);
+	_cleanup_(feed_done) struct feed feed = FEED_EMPTY;
+	(void)state;
+
+	feed_begin(&feed, 100 * NSEC_PER_SEC, PERIOD_NS);
+	assert_null(feed_take_waits(&feed));
+	feed_add(&feed, waits);
+	feed_add(&feed, waits);
+	assert_int_equal(feed_waiting_ns(&feed), 0);
+	add_second(&feed, 3, 100);
+	assert_taken(&feed, 0, 3, 100, 1);
+	_cleanup_(profile_unrefp) struct profile *taken = feed_take_waits(&feed);
+	assert_int_equal(profile_total(taken), 2000);
+	assert_int_equal(taken->type, PROFILE_OFF_CPU);
+	assert_null(feed_take_waits(&feed));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -122,6 +142,7 @@ int main(void)
 		cmocka_unit_test(without_any_samples_the_profile_is_empty),
 		cmocka_unit_test(a_clock_that_is_set_back_leaves_seconds_their_own_time),
 		cmocka_unit_test(a_profile_of_another_period_is_counted_as_lost),
+		cmocka_unit_test(waits_are_taken_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

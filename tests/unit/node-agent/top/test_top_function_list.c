@@ -22,7 +22,8 @@ static void list(struct function_list *functions, struct tally *tally, bool hide
 									      array_len(lines));
 
 	assert_int_equal(tally_init(tally, profile, BY_COMM), 0);
-	assert_int_equal(function_list_init(functions, tally, &tally->rows[0], hides_kernel), 0);
+	const struct tally_part part = tally_samples(tally, &tally->rows[0]);
+	assert_int_equal(function_list_init(functions, &part, hides_kernel), 0);
 }
 
 static void assert_function(const struct function_list *functions, const char *name,
@@ -76,11 +77,12 @@ static void a_lack_of_memory_is_an_error(void **state)
 	(void)state;
 
 	assert_int_equal(tally_init(&tally, profile, BY_COMM), 0);
+	const struct tally_part part = tally_samples(&tally, &tally.rows[0]);
 	for (unsigned int n = 1; has_failed; n++) {
 		_cleanup_(function_list_done) struct function_list functions = { 0 };
 
 		torture_begin(n);
-		int r = function_list_init(&functions, &tally, &tally.rows[0], false);
+		int r = function_list_init(&functions, &part, false);
 		has_failed = torture_end();
 		assert_int_equal(r, has_failed ? -ENOMEM : 0);
 	}

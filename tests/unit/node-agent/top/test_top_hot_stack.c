@@ -191,6 +191,45 @@ static void of_a_deep_stack_the_outermost_frames_are_omitted(void **state)
 	assert_string_equal(stack.frames[0].name, "f99");
 }
 
+static void the_hottest_wait_is_one_of_work_that_is_blocked(void **state)
+{
+	static const struct wait_line waits[] = {
+		{ "a", "main;poll;do_epoll_wait_[k]", REASON_POLL, 900 },
+		{ "a", "main;recv;sk_wait_data_[k]", REASON_NETWORK, 800 },
+		{ "a", "main;save;fsync;io_schedule_[k]", REASON_DISK, 70 },
+		{ "a", "main;save;write;rwsem_[k]", REASON_KERNEL_LOCK, 30 },
+		{ "b", "main;spin;irqentry_exit_[k]", REASON_PREEMPTED, 5 },
+		{ "b", "main;recv;sk_wait_data_[k]", REASON_NETWORK, 800 },
+		{ "c", "main;recv;sk_wait_data_[k]", REASON_NETWORK, 800 },
+		{ "d", "kthread_[k];jbd2_[k]", REASON_DISK, 9 },
+	};
+	static const struct {
+		const char *leaf;
+		enum wait_reason reason;
+		uint64_t count, whole;
+	} expected[] = {
+		{ "fsync", REASON_DISK, 70, 100 },
+		{ "spin", REASON_PREEMPTED, 5, 5 },
+		{ "recv", REASON_NETWORK, 800, 800 },
+		{ "jbd2", REASON_DISK, 9, 9 }, /* there is nothing but the kernel */
+	};
+	_cleanup_(profile_unrefp) struct profile *profile = profile_of_stacks(NULL, 0);
+	_cleanup_(profile_unrefp) struct profile *off = profile_of_waits(waits, array_len(waits));
+	_cleanup_(tally_done) struct tally tally = { 0 };
+	struct hot_stack stack;
+	(void)state;
+
+	assert_int_equal(tally_init(&tally, profile, BY_COMM), 0);
+	assert_int_equal(tally_add_waits(&tally, off), 0);
+	for (size_t i = 0; i < array_len(expected); i++) {
+		assert_int_equal(hot_stack_find_wait(&tally, &tally.rows[i], &stack), 0);
+		assert_string_equal(stack.frames[0].name, expected[i].leaf);
+		assert_int_equal(stack.reason, expected[i].reason);
+		assert_int_equal(stack.count, expected[i].count);
+		assert_int_equal(stack.whole, expected[i].whole);
+	}
+}
+
 static void a_lack_of_memory_is_an_error(void **state)
 {
 	static const struct stack_line lines[] = { { "a", "main", 1 } };
@@ -221,6 +260,7 @@ int main(void)
 		cmocka_unit_test(why_a_stack_ends_early_is_no_frame),
 		cmocka_unit_test(a_row_without_stacks_has_no_hottest),
 		cmocka_unit_test(of_a_deep_stack_the_outermost_frames_are_omitted),
+		cmocka_unit_test(the_hottest_wait_is_one_of_work_that_is_blocked),
 		cmocka_unit_test(a_lack_of_memory_is_an_error),
 	};
 

@@ -101,7 +101,7 @@ static void the_sorted_column_goes_round_in_both_directions(void **state)
 	assert_int_equal(screen.row_sort, SORT_NAME);
 	type(&screen, "s>");
 	assert_int_equal(screen.row_sort, SORT_APPLICATION);
-	for (int i = 0; i < NR_ROW_SORTS; i++)
+	for (int i = 0; i < 7; i++) /* columns without waits */
 		type(&screen, "s");
 	assert_int_equal(screen.row_sort, SORT_APPLICATION);
 	type(&screen, "r");
@@ -110,6 +110,28 @@ static void the_sorted_column_goes_round_in_both_directions(void **state)
 	type(&screen, "s");
 	assert_int_equal(screen.function_sort, SORT_TOTAL);
 	assert_int_equal(screen.row_sort, SORT_APPLICATION);
+}
+
+static void w_shows_waits_where_they_are_known(void **state)
+{
+	struct screen screen = { 0 };
+	(void)state;
+
+	assert_int_equal(type(&screen, "w"), WISH_NOTHING);
+	assert_false(screen.shows_waits);
+	screen.has_waits = true;
+	type(&screen, "s");
+	assert_int_equal(screen.row_sort, SORT_WAIT);
+	type(&screen, "s");
+	assert_int_equal(screen.row_sort, SORT_DELAY);
+	assert_int_equal(type(&screen, "w"), WISH_REFRESH);
+	assert_true(screen.shows_waits);
+	assert_int_equal(screen.row_sort, SORT_WAIT);
+	type(&screen, "ss");
+	assert_int_equal(screen.row_sort, SORT_DISK);
+	type(&screen, "w");
+	assert_false(screen.shows_waits);
+	assert_int_equal(screen.row_sort, SORT_CPU);
 }
 
 static void t_changes_the_grouping_and_leaves_the_functions(void **state)
@@ -225,6 +247,7 @@ int main(void)
 		cmocka_unit_test(enter_opens_a_row_and_escape_goes_back),
 		cmocka_unit_test(nothing_is_opened_of_an_empty_table),
 		cmocka_unit_test(the_sorted_column_goes_round_in_both_directions),
+		cmocka_unit_test(w_shows_waits_where_they_are_known),
 		cmocka_unit_test(t_changes_the_grouping_and_leaves_the_functions),
 		cmocka_unit_test(a_filter_is_typed_and_kept),
 		cmocka_unit_test(escape_gives_a_filter_up),
