@@ -69,7 +69,9 @@ static int unwind_frame(void);
 #include "bpf/unwind_native.bpf.c"
 
 struct local_unwinder {
-	struct local_memory *memory; /* borrowed */
+	struct unwind_memory *memory; /* borrowed */
+	struct unwind_view view; /* owned */
+	uint64_t binding; /* of the process that was looked up last */
 	struct scratch scratch;
 	struct known_rule rules[NR_KNOWN_RULES];
 
@@ -92,10 +94,10 @@ static __always_inline void *find_known_rule(const __u32 *place)
 
 static __always_inline void *find_chunk(const __u32 *chunk)
 {
-	const struct local_memory *memory = current->memory;
+	const struct unwind_view *view = &current->view;
 	size_t offset = (size_t)*chunk * ARENA_CHUNK_BYTES;
 
-	return offset < memory->max_bytes ? memory->arena + offset : NULL;
+	return offset < view->max_bytes ? view->arena + offset : NULL;
 }
 
 static __always_inline void *find_block(const char *chunk, const __u32 *block)
@@ -105,7 +107,7 @@ static __always_inline void *find_block(const char *chunk, const __u32 *block)
 
 static __always_inline void *find_slot(const __u32 *slot)
 {
-	return *slot < MAX_TABLE_SLOTS ? &current->memory->memory.tables[*slot] : NULL;
+	return *slot < MAX_TABLE_SLOTS ? &current->memory->tables[*slot] : NULL;
 }
 
 /* Only the copy is there: nothing tells which mappings the process has. */
@@ -168,12 +170,15 @@ int check_range(void)
 
 static void *find_process(const __u32 *pid)
 {
-	return bound_processes_find(&current->memory->processes, *pid);
+	struct local_unwinder *unwinder = current;
+	int r = unwind_memory_find_binding(unwinder->memory, *pid, &unwinder->binding);
+
+	return r == 0 ? &unwinder->binding : NULL;
 }
 
 static long set_process(const __u32 *pid, const __u64 *binding)
 {
-	return bound_processes_set(&current->memory->processes, *pid, *binding);
+	return unwind_memory_set_binding(current->memory, *pid, *binding);
 }
 
 /* Reads nothing of the living process: it may have another stack by now, and a page that only
@@ -285,17 +290,22 @@ static int unwind_copy(struct local_unwinder *unwinder)
 
 int local_unwinder_new(struct unwind_memory *memory, struct local_unwinder **ret_unwinder)
 {
-	struct local_unwinder *unwinder = calloc(1, sizeof(*unwinder));
+	_cleanup_free_ struct local_unwinder *unwinder = calloc(1, sizeof(*unwinder));
 
 	if (!unwinder)
 		return -ENOMEM;
-	unwinder->memory = (struct local_memory *)memory;
-	*ret_unwinder = unwinder;
-	return 0;
+	unwinder->memory = memory;
+	int r = unwind_memory_open_view(memory, &unwinder->view);
+	if (r == 0)
+		*ret_unwinder = take_ptr(unwinder);
+	return r;
 }
 
 void local_unwinder_free(struct local_unwinder *unwinder)
 {
+	if (!unwinder)
+		return;
+	unwind_memory_close_view(unwinder->memory, &unwinder->view);
 	free(unwinder);
 }
 
@@ -322,14 +332,20 @@ bool local_unwinder_unwind(struct local_unwinder *unwinder, const struct stack_c
 
 	begin_stack(unwinder, copy, event);
 	current = unwinder;
-	pthread_mutex_lock(&unwinder->memory->unwinding);
+	pthread_mutex_lock(unwinder->view.unwinding);
 	int result = unwind_copy(unwinder);
-	pthread_mutex_unlock(&unwinder->memory->unwinding);
+	pthread_mutex_unlock(unwinder->view.unwinding);
 	event->nr_user = found->nr_user;
 	memcpy(event->frames + event->nr_kernel, found->frames + event->nr_kernel,
 	       found->nr_user * sizeof(*event->frames));
 	event->unwind_result = (uint8_t)result;
 	return unwinder->scratch.unwind.asks;
+}
+
+/* BPF programs follow processes by themselves. */
+static struct bound_processes *bound_here(const struct local_unwinder *unwinder)
+{
+	return &((struct local_memory *)unwinder->memory)->processes;
 }
 
 /* Gives a child the binding of its parent, whose code it has until it maps something. Without
@@ -345,7 +361,7 @@ static void copy_binding(struct bound_processes *bound, uint32_t parent_pid, uin
 
 void local_unwinder_follow(struct local_unwinder *unwinder, const struct proc_event *event)
 {
-	struct bound_processes *bound = &unwinder->memory->processes;
+	struct bound_processes *bound = bound_here(unwinder);
 
 	switch (event->kind) {
 	case PROC_FORK:
@@ -364,5 +380,5 @@ void local_unwinder_follow(struct local_unwinder *unwinder, const struct proc_ev
 
 void local_unwinder_lose_events(struct local_unwinder *unwinder)
 {
-	bound_processes_clear(&unwinder->memory->processes);
+	bound_processes_clear(bound_here(unwinder));
 }

@@ -40,8 +40,9 @@ struct stack_copy {
 	size_t nr_chain; /* addresses */
 };
 
-/* `memory` is of unwind_memory_local_new(), is borrowed and outlives the unwinder. Errors:
- * -ENOMEM. */
+/* `memory` is borrowed and outlives the unwinder, which reads the tables that are there now: memory
+ * of BPF maps may get more, for which a new unwinder is needed. Errors: -ENOMEM, those of
+ * unwind_memory_open_view(). */
 int local_unwinder_new(struct unwind_memory *memory, struct local_unwinder **ret_unwinder)
 	must_check;
 void local_unwinder_free(struct local_unwinder *unwinder);
@@ -53,11 +54,11 @@ DEFINE_FREEP(struct local_unwinder, local_unwinder_free)
 bool local_unwinder_unwind(struct local_unwinder *unwinder, const struct stack_copy *copy,
 			   struct sample_event *event);
 
-/* Keeps bindings true between two looks of the agent, as bpf/process.bpf.c does: to be told in
- * the order of time, with the samples in between. */
+/* For memory of unwind_memory_local_new(). Keeps bindings true between two looks of the agent, as
+ * bpf/process.bpf.c does: to be told in the order of time, with the samples in between. */
 void local_unwinder_follow(struct local_unwinder *unwinder, const struct proc_event *event);
 
-/* Events were lost: no binding is known to be true any more. */
+/* The same memory. Events were lost: no binding is known to be true any more. */
 void local_unwinder_lose_events(struct local_unwinder *unwinder);
 
 #endif

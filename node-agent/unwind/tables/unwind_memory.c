@@ -43,6 +43,27 @@ int unwind_memory_bind(struct unwind_memory *memory, uint32_t pid, uint64_t bind
 	return memory->ops->bind(memory, pid, binding);
 }
 
+int unwind_memory_find_binding(struct unwind_memory *memory, uint32_t pid, uint64_t *ret_binding)
+{
+	return memory->ops->find_binding(memory, pid, ret_binding);
+}
+
+int unwind_memory_set_binding(struct unwind_memory *memory, uint32_t pid, uint64_t binding)
+{
+	return memory->ops->set_binding(memory, pid, binding);
+}
+
+int unwind_memory_open_view(struct unwind_memory *memory, struct unwind_view *ret_view)
+{
+	return memory->ops->open_view(memory, ret_view);
+}
+
+void unwind_memory_close_view(struct unwind_memory *memory, struct unwind_view *view)
+{
+	if (memory->ops->close_view)
+		memory->ops->close_view(view);
+}
+
 int unwind_memory_find_key(struct unwind_memory *memory, int fd, struct file_key *ret_key)
 {
 	return memory->ops->find_key ? memory->ops->find_key(memory, fd, ret_key) : -EOPNOTSUPP;

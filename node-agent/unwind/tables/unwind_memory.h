@@ -13,10 +13,19 @@
 #include "base/memory_pool.h"
 #include "bpf/shared/cfi.h"
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct unwind_memory;
+
+/* The chunks as one piece of this process's memory, for the local unwinder. The lock is held while
+ * a stack is unwound; unwind_memory_wait() takes it once. */
+struct unwind_view {
+	uint8_t *arena;
+	size_t max_bytes; /* what is behind is in no chunk */
+	pthread_mutex_t *unwinding; /* borrowed */
+};
 
 /* A piece of a chunk in this process's memory. */
 struct unwind_window {
@@ -32,6 +41,10 @@ struct unwind_memory_ops {
 	int (*map)(struct unwind_memory *memory, uint64_t address, size_t len,
 		   struct unwind_window *ret_window);
 	int (*bind)(struct unwind_memory *memory, uint32_t pid, uint64_t binding);
+	int (*find_binding)(struct unwind_memory *memory, uint32_t pid, uint64_t *ret_binding);
+	int (*set_binding)(struct unwind_memory *memory, uint32_t pid, uint64_t binding);
+	int (*open_view)(struct unwind_memory *memory, struct unwind_view *ret_view);
+	void (*close_view)(struct unwind_view *view); /* NULL: there is nothing to close */
 	int (*wait)(struct unwind_memory *memory);
 	int (*find_key)(struct unwind_memory *memory, int fd, struct file_key *ret_key);
 	int (*set_file)(struct unwind_memory *memory, const struct file_key *key, uint32_t slot);
@@ -84,6 +97,18 @@ void unwind_memory_unmap(struct unwind_window *window);
 /* Binds a process to a mapping table, if the unwinder asked for one or has one. Errors: -ENOENT
  * it did not; what bpf(2) says. */
 int unwind_memory_bind(struct unwind_memory *memory, uint32_t pid, uint64_t binding) must_check;
+
+/* The binding of a process as unwinders read and note it. Errors: -ENOENT it has none; -ENOMEM;
+ * what bpf(2) says. */
+int unwind_memory_find_binding(struct unwind_memory *memory, uint32_t pid, uint64_t *ret_binding)
+	must_check;
+int unwind_memory_set_binding(struct unwind_memory *memory, uint32_t pid, uint64_t binding)
+	must_check;
+
+/* Opens a view of all chunks that are there now. Those of BPF maps count as memory
+ * of this process as long as it is open. Errors: what mmap(2) says. */
+int unwind_memory_open_view(struct unwind_memory *memory, struct unwind_view *ret_view) must_check;
+void unwind_memory_close_view(struct unwind_memory *memory, struct unwind_view *view);
 
 /* Finds the key of an open file. To be called by one thread at a time. Errors: -EOPNOTSUPP
  * unwinders do not look into mappings, or the file cannot be mapped; what mmap(2) and bpf(2)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* BPF maps. Chunks are written through short-lived mappings, so that they do not count as
+/* BPF maps. Chunks are written and read through short-lived mappings, so that they do not count as
  * resident memory twice. */
 #include "unwind/tables/unwind_memory.h"
 
 #include "base/capabilities.h"
+#include "base/locked.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,8 @@ struct bpf_memory {
 	int processes_fd; /* borrowed */
 	struct unwind_file_maps file_maps; /* borrowed; -EBADF: none */
 	size_t page_bytes;
+	pthread_mutex_t unwinding; /* held by local unwinders */
+	pthread_mutex_t adding; /* guards the chunks */
 	uint32_t nr_chunks;
 	int chunk_fds[ARENA_MAX_CHUNKS]; /* owned */
 };
@@ -36,6 +39,8 @@ static void free_bpf(struct unwind_memory *memory)
 	for (uint32_t i = 0; i < bpf->nr_chunks; i++)
 		close(bpf->chunk_fds[i]);
 	munmap(memory->tables, TABLES_BYTES);
+	pthread_mutex_destroy(&bpf->unwinding);
+	pthread_mutex_destroy(&bpf->adding);
 	free(bpf);
 }
 
@@ -53,6 +58,7 @@ static int add_chunk(struct unwind_memory *memory, uint32_t index)
 	int r = bpf_map_update_elem(bpf->arena_fd, &index, &fd, BPF_ANY);
 	if (r < 0)
 		return r;
+	LOCKED(&bpf->adding);
 	bpf->chunk_fds[bpf->nr_chunks++] = take_fd(fd);
 	return 0;
 }
@@ -83,6 +89,55 @@ static int bind(struct unwind_memory *memory, uint32_t pid, uint64_t binding)
 	return bpf_map_update_elem(get_bpf(memory)->processes_fd, &pid, &binding, BPF_EXIST);
 }
 
+static int find_binding(struct unwind_memory *memory, uint32_t pid, uint64_t *ret_binding)
+{
+	return bpf_map_lookup_elem(get_bpf(memory)->processes_fd, &pid, ret_binding);
+}
+
+static int set_binding(struct unwind_memory *memory, uint32_t pid, uint64_t binding)
+{
+	return bpf_map_update_elem(get_bpf(memory)->processes_fd, &pid, &binding, BPF_ANY);
+}
+
+static void close_view(struct unwind_view *view)
+{
+	if (view->arena)
+		munmap(view->arena, view->max_bytes);
+	view->arena = NULL;
+}
+
+/* Unwinders also write: marks in mapping tables. */
+static int map_chunks(const struct bpf_memory *bpf, uint8_t *arena)
+{
+	for (uint32_t i = 0; i < bpf->nr_chunks; i++)
+		if (mmap(arena + (size_t)i * ARENA_CHUNK_BYTES, ARENA_CHUNK_BYTES,
+			 PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, bpf->chunk_fds[i],
+			 0) == MAP_FAILED)
+			return -errno;
+	return 0;
+}
+
+static int open_view(struct unwind_memory *memory, struct unwind_view *ret_view)
+{
+	struct bpf_memory *bpf = get_bpf(memory);
+	struct unwind_view view = { .unwinding = &bpf->unwinding };
+
+	LOCKED(&bpf->adding);
+	view.max_bytes = (size_t)bpf->nr_chunks * ARENA_CHUNK_BYTES;
+	if (view.max_bytes > 0) {
+		view.arena = mmap(NULL, view.max_bytes, PROT_READ,
+				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (view.arena == MAP_FAILED)
+			return -errno;
+	}
+	int r = map_chunks(bpf, view.arena);
+	if (r < 0)
+		close_view(&view);
+	else
+		*ret_view = view;
+	return r;
+}
+
 /* Replaces the first chunk by itself, which changes nothing but takes a grace period:
  * synchronize_rcu() in the kernel, and BPF programs are its readers (maybe_wait_bpf_programs(),
  * kernel commit 1ae80cf31938). Without a chunk there is nothing that a program could be reading. */
@@ -91,6 +146,8 @@ static int wait_for_programs(struct unwind_memory *memory)
 	struct bpf_memory *bpf = get_bpf(memory);
 	uint32_t key = 0;
 
+	pthread_mutex_lock(&bpf->unwinding); /* the stack that was being unwound here is done */
+	pthread_mutex_unlock(&bpf->unwinding);
 	if (bpf->nr_chunks == 0)
 		return 0;
 	return bpf_map_update_elem(bpf->arena_fd, &key, &bpf->chunk_fds[0], BPF_ANY);
@@ -143,6 +200,10 @@ static const struct unwind_memory_ops bpf_ops = {
 	.add_chunk = add_chunk,
 	.map = map,
 	.bind = bind,
+	.find_binding = find_binding,
+	.set_binding = set_binding,
+	.open_view = open_view,
+	.close_view = close_view,
 	.wait = wait_for_programs,
 	.find_key = find_key,
 	.set_file = set_file,
@@ -162,6 +223,8 @@ int unwind_memory_bpf_new(int arena_fd, int tables_fd, int processes_fd,
 	bpf->memory = (struct unwind_memory){ .ops = &bpf_ops,
 					      .tables = tables,
 					      .capabilities = CAPABILITY(BPF) };
+	pthread_mutex_init(&bpf->unwinding, NULL);
+	pthread_mutex_init(&bpf->adding, NULL);
 	bpf->arena_fd = arena_fd;
 	bpf->processes_fd = processes_fd;
 	bpf->file_maps = (struct unwind_file_maps){ -EBADF, -EBADF, -EBADF };

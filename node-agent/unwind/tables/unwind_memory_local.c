@@ -53,6 +53,29 @@ static int bind(struct unwind_memory *memory, uint32_t pid, uint64_t binding)
 	return 0;
 }
 
+static int find_binding(struct unwind_memory *memory, uint32_t pid, uint64_t *ret_binding)
+{
+	const uint64_t *place = bound_processes_find(&get_local(memory)->processes, pid);
+
+	if (!place)
+		return -ENOENT;
+	*ret_binding = *place;
+	return 0;
+}
+
+static int set_binding(struct unwind_memory *memory, uint32_t pid, uint64_t binding)
+{
+	return bound_processes_set(&get_local(memory)->processes, pid, binding);
+}
+
+static int open_view(struct unwind_memory *memory, struct unwind_view *ret_view)
+{
+	struct local_memory *local = get_local(memory);
+
+	*ret_view = (struct unwind_view){ local->arena, local->max_bytes, &local->unwinding };
+	return 0;
+}
+
 static int wait_for_unwinder(struct unwind_memory *memory)
 {
 	LOCKED(&get_local(memory)->unwinding);
@@ -64,6 +87,9 @@ static const struct unwind_memory_ops local_ops = {
 	.add_chunk = add_chunk,
 	.map = map,
 	.bind = bind,
+	.find_binding = find_binding,
+	.set_binding = set_binding,
+	.open_view = open_view,
 	.wait = wait_for_unwinder,
 };
 

@@ -151,6 +151,34 @@ static void only_a_process_that_was_asked_for_is_bound(void **state)
 	assert_int_equal(unwind_memory_bind(memory, PID + 1, 1), -ENOENT);
 }
 
+static void a_binding_is_found_once_it_is_set(void **state)
+{
+	struct unwind_memory *memory = memory_of(state);
+	uint64_t binding = 0;
+
+	assert_int_equal(unwind_memory_find_binding(memory, PID, &binding), -ENOENT);
+	assert_int_equal(unwind_memory_set_binding(memory, PID, 77), 0);
+	assert_int_equal(unwind_memory_find_binding(memory, PID, &binding), 0);
+	assert_int_equal(binding, 77);
+}
+
+static void a_view_has_all_chunks_in_one_piece(void **state)
+{
+	struct unwind_memory *memory = memory_of(state);
+	uint64_t address = ARENA_CHUNK_BYTES + 4096;
+	struct unwind_view view;
+
+	for (uint32_t i = 0; i < 2; i++)
+		assert_int_equal(unwind_memory_add_chunk(memory, i), 0);
+	struct unwind_window window = map(memory, address, 1);
+	*(uint8_t *)window.place = 42;
+	unwind_memory_unmap(&window);
+	assert_int_equal(unwind_memory_open_view(memory, &view), 0);
+	assert_true(view.max_bytes >= 2 * ARENA_CHUNK_BYTES);
+	assert_int_equal(view.arena[address], 42);
+	unwind_memory_close_view(memory, &view);
+}
+
 static void maps_that_are_none_are_errors(void **state)
 {
 	struct unwind_memory *memory = memory_of(state), *other = NULL;
@@ -239,6 +267,8 @@ int main(void)
 		BOTH(tables_are_empty_and_can_be_written),
 		BOTH(waiting_needs_no_chunk),
 		BOTH(only_a_process_that_was_asked_for_is_bound),
+		BOTH(a_binding_is_found_once_it_is_set),
+		BOTH(a_view_has_all_chunks_in_one_piece),
 		BPF(maps_that_are_none_are_errors),
 		LOCAL(local_memory_is_bounded),
 		LOCAL(local_memory_is_waited_for_until_the_stack_is_done),
