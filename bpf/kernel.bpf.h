@@ -170,6 +170,9 @@ struct task_struct {
 	unsigned int __state;
 	unsigned int in_execve : 1;
 	unsigned int in_iowait : 1;
+	int on_cpu;
+	unsigned long nvcsw; /* switches to other threads: it waits … */
+	unsigned long nivcsw; /* … or is preempted */
 	unsigned int flags;
 	int pid;
 	int tgid;

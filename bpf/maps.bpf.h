@@ -167,6 +167,20 @@ MAP struct {
 	__type(value, struct lock_wait);
 } lock_waits SEC(".maps");
 
+/* One record under construction, of the thread that runs the iterator (thread_sweep.bpf.c). */
+struct sweep_scratch {
+	bpf_user_pt_regs_t saved_regs;
+	__u64 regs[SWEEP_REGS];
+	struct sample_event event;
+};
+
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct sweep_scratch);
+} sweep_scratch SEC(".maps");
+
 /* Targets. Sized and written by the agent; filter_pids also written by follow.bpf.c, where it
  * keeps this size. An entry's value means nothing. They are preallocated: before Linux 6.1
  * perf_event programs may use no other hash. */

@@ -9,43 +9,12 @@
  * Maps: off_cpu_slots, off_cpu_turns; for chosen blocks those of the sampler. */
 #include "bpf/filter.bpf.h"
 #include "bpf/maps.bpf.h"
+#include "bpf/off_cpu.bpf.h"
 #include "bpf/opts.bpf.h"
 #include "bpf/sample.bpf.h"
 
-/* include/linux/sched.h */
-#define TASK_RUNNING 0x00000000
-#define TASK_DEAD 0x00000080
-#define TASK_NOLOAD 0x00000400 /* an idle thread of the kernel */
-
 #define NSEC_PER_USEC 1000
-#define RUN_DELAY_UNKNOWN ((__u64)-1)
 #define PROBABILITY_BITS 22 /* of the quotient: lengths have up to 34 */
-
-static __always_inline struct off_cpu_slot *slot_of(__u32 tid)
-{
-	__u32 index = tid & (OFF_CPU_SLOTS - 1);
-
-	return bpf_map_lookup_elem(&off_cpu_slots, &index);
-}
-
-/* A thread that waits may be woken at the same time: then it may seem to run. */
-static __always_inline __u32 read_state(struct task_struct *task)
-{
-	struct task_struct___before_5_14 *old = (void *)task;
-
-	if (bpf_core_field_exists(task->__state))
-		return READ_KERNEL(task->__state);
-	return (__u32)READ_KERNEL(old->state);
-}
-
-/* Returns how long a thread has waited in run queues in all, up to the last time that it got a CPU.
- * The kernel adds a wait to it between sched_switch and sched_exit_tp. */
-static __always_inline __u64 read_run_delay(struct task_struct *task)
-{
-	if (!bpf_core_field_exists(task->sched_info.run_delay))
-		return RUN_DELAY_UNKNOWN;
-	return READ_KERNEL(task->sched_info.run_delay);
-}
 
 /* Returns the share that a length has of the threshold. */
 static __always_inline __u32 share_of_threshold(__u64 length_us)

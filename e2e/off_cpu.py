@@ -33,6 +33,7 @@ REASONS = ("sleep", "pipe", "network", "poll", "futex", "child", "signal", "disk
 # Of the time in which a thread could not run.
 RIGHT_SHARE = 0.95
 DISK_SECONDS = 0.05
+WHOLE_TOLERANCE = 0.02
 RUN_DELAY_TOLERANCE = 0.3   # of a few hundred stacks that stand for all
 # What the kernel is asked for, at the tip.
 TIPS = {"hold_the_lock": "nanosleep", "serve_request": "futex", "poll_often": "nanosleep"}
@@ -134,6 +135,32 @@ def check_top(flamelet, store):
         yield f"top has {row} for serve_request"
 
 
+def find_seconds(stacks, function):
+    return sum(seconds for frames, seconds in stacks if function in frames)
+
+
+def check_deadlock(flamelet, directory):
+    """Threads that began to wait before the recording, and never run: they have waited all the time, in their functions."""
+    folded = os.path.join(directory, "deadlock.folded")
+    with subprocess.Popen([build(directory, "deadlock")], stdout=subprocess.PIPE, text=True) as program:
+        program.stdout.readline()
+        done = record(flamelet, "--kind", "offcpu", "-d", str(SECONDS), "-p", str(program.pid), "-g", "reason", "-o", folded)
+        program.kill()
+    if done.returncode != 0:
+        yield f"deadlock: exit status {done.returncode}: {done.stderr}"
+        return
+    stacks = read_folded(folded)
+    whole = find_seconds(stacks, "main")
+    if whole < SECONDS * (1 - WHOLE_TOLERANCE):
+        yield f"a thread that waits all the time has {whole:.3f} s of {SECONDS} s"
+    for function in ("move_money", "cancel_order"):
+        found = find_seconds(stacks, function)
+        if abs(found - whole) > WHOLE_TOLERANCE * whole:
+            yield f"{function} has {found:.3f} s of {whole:.3f} s"
+    if any(frames[0] != "futex" or "main" not in frames and "start_thread" not in frames for frames, _ in stacks):
+        yield f"stacks of the deadlock are not whole: {stacks}"
+
+
 def sum_reasons(folded):
     """{thread: {reason: seconds}}"""
     sums = {}
@@ -225,7 +252,7 @@ def main(flamelet):
         print("SKIP: recording needs root")
         return host.SKIP
     with tempfile.TemporaryDirectory(prefix="flamelet-off-cpu-") as directory:
-        problems = [*check_service(flamelet, directory), *check_kept(flamelet, directory),
+        problems = [*check_service(flamelet, directory), *check_kept(flamelet, directory), *check_deadlock(flamelet, directory),
                     *check_reasons(flamelet, directory), *check_selection(flamelet, directory),
                     *check_kernel_threads(flamelet, directory), *check_refusal(flamelet, directory)]
     for problem in problems:

@@ -39,6 +39,7 @@ THREADS = {
     "flamelet": READER,
     "unwind": ("BPF", "DAC_READ_SEARCH"),
     "runtimes": ("SYS_PTRACE", "DAC_READ_SEARCH"),
+    "stacks": ("SYS_PTRACE", "DAC_READ_SEARCH"),
     "symbolizer": ("SYSLOG", "DAC_READ_SEARCH"),
     "pods": ("DAC_READ_SEARCH",),
     "exporter": ("DAC_READ_SEARCH",),

@@ -39,6 +39,7 @@ enum record_kind {
 	RECORD_BLOCK_LATE, /* the same, with the stack */
 	RECORD_WAKER, /* the thread wakes another one */
 	RECORD_LOCK, /* it got a lock of the kernel for which it waited (lock.h) */
+	RECORD_BLOCK_FOUND, /* the thread has not run for a while: off_cpu.h */
 	RECORD_NR_KINDS,
 };
 
@@ -62,7 +63,8 @@ struct sample_event {
 	__u8 pad[1];
 	__u32 probability; /* of a block to be chosen: a share of OFF_CPU_CERTAIN */
 	__u32 sequence; /* tells the blocks of a thread apart */
-	__u64 length_ns; /* of RECORD_BLOCK_LATE and RECORD_LOCK: time since the beginning */
+	/* Of RECORD_BLOCK_LATE, _FOUND and RECORD_LOCK: time since the beginning */
+	__u64 length_ns;
 	__u32 woken_tid; /* of RECORD_WAKER; `sequence` is that of its block */
 	/* Of the end of a block: the time before it in which the thread was awake and got no CPU:
 	 * what the kernel counts in its sched_info, or the time since its waker was seen. 0: not

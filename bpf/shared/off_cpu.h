@@ -8,6 +8,9 @@
  *	RECORD_BLOCK_BEGIN   with the stack, when a block was chosen at its beginning
  *	RECORD_BLOCK_END     without a stack, when the thread runs again
  *	RECORD_BLOCK_LATE    with the stack, when a block was chosen at its end
+ *	RECORD_BLOCK_FOUND   with the kernel's part of the stack and the registers of user space, when
+ *	                     a thread was found asleep whose block no record tells of: instead of
+ *	                     RECORD_BLOCK_BEGIN
  *	RECORD_WAKER         with the stack of the thread that wakes the one whose block was chosen,
  *	                     if wakers are wanted; before the record of the block's end
  *
@@ -25,7 +28,13 @@
 #ifndef BPF_SHARED_OFF_CPU_H
 #define BPF_SHARED_OFF_CPU_H
 
+#include "bpf/shared/cfi.h"
+
 #include <linux/types.h>
+
+/* Words of RECORD_BLOCK_FOUND in place of user frames, if it has any: the registers by DWARF
+ * number, and the instruction pointer. */
+#define SWEEP_REGS (NR_REGS + 1)
 
 /* What the kernel knew of a thread when it stopped running: bits of sample_event.wait_flags. */
 #define WAIT_FLAG_PREEMPTED 1 /* it could have run on */
@@ -42,13 +51,16 @@
 /* Threads whose blocks are this long, and reach the threshold, are seen while they wait. */
 #define OFF_CPU_LONG_US (100 * 1000)
 
+/* A block that was not chosen when it began is chosen once it is this long. */
+#define OFF_CPU_OVERDUE_NS (1000 * 1000 * 1000ULL)
+
 /* Limits of the threshold. The agent raises it if many blocks are chosen, and lowers it if few
  * are. */
 #define OFF_CPU_MIN_THRESHOLD_NS (1000 * 1000ULL)
 #define OFF_CPU_MAX_THRESHOLD_NS (10 * 1000 * 1000 * 1000ULL)
 
 /* What is known of the thread that used a slot last. Written by the CPU on which the thread begins
- * or ends a block; the agent reads it. */
+ * or ends a block, or where it is found asleep; the agent reads it. */
 struct off_cpu_slot {
 	__u64 begin_ns; /* CLOCK_MONOTONIC; 0: the thread runs */
 	__u32 predicted_us; /* length of its next block */

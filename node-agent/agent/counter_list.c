@@ -3,6 +3,7 @@
 
 #include "agent/runtime_counters.h"
 #include "agent/store_counters.h"
+#include "agent/wait_counters.h"
 #include "bpf/shared/stats.h"
 
 #define AT(field) .offset = offsetof(struct counters, field)
@@ -86,12 +87,7 @@ const struct counter counter_list[] = {
 		BY("reason", "ring_full"), BPF(STAT_RING_FULL)),
 	MORE("no_scratch", "no_scratch", BPF(STAT_NO_SCRATCH)),
 	MORE("bad_records", "bad_record", AT(agent.capture.nr_bad_records)),
-	MORE("samples_lost", "window", AT(agent.pipeline.nr_samples_lost)),
-	COUNTER("blocks", "blocks_total", "Waits of threads whose stacks were taken.",
-		BPF(STAT_BLOCK_SENT)),
-	COUNTER("blocks_lost", "blocks_lost_total", "Such waits that were lost, by reason.",
-		BY("reason", "ring_full"), BPF(STAT_BLOCK_LOST)),
-	MORE("blocks_unended", "no_end", AT(agent.pipeline.nr_blocks_lost)),
+	MORE("samples_lost", "window", AT(agent.pipeline.nr_samples_lost)), WAIT_COUNTERS,
 	COUNTER("samples", "samples_total",
 		"Samples that the agent has read, of CPU time and of threads that wait.",
 		AT(agent.pipeline.nr_samples)),

@@ -37,11 +37,11 @@ struct capture_opts {
 	uint32_t cgroup_hierarchy; /* its number, see cgroup_fs_hierarchy() */
 	bool follow_forks; /* children of `pids` are wanted too */
 	size_t unwind_memory_max; /* bytes; of a backend that unwinds in this process */
+	int proc_fd; /* a directory like /proc, in the pid namespace of the host */
 	struct memory_pool *pool; /* the unwind memory's chunks are taken from it; NULL: no limit */
 
 	/* CAPTURE_PERF only. */
 	uint32_t stack_copy_bytes; /* of the user stack, for each sample; a multiple of 8 */
-	int proc_fd; /* a directory like /proc, in the pid namespace of the host */
 	size_t sideband_bytes; /* each CPU's locked memory for the side band's rings */
 	const struct cgroup_fs *cgroup_fs; /* NULL: tasks have no cgroup */
 };

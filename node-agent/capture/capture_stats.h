@@ -27,6 +27,8 @@ struct capture_stats {
 	uint64_t nr_cpus_refused; /* CPUs that are online and wanted and cannot be sampled now */
 	uint64_t bpf_run_ns; /* time in the sampler, while kernel.bpf_stats_enabled is set */
 	uint64_t bpf_run_count;
+	uint64_t nr_stacks_lost; /* of threads that were found asleep: not their user's part */
+	uint64_t nr_found_lost; /* such threads */
 	uint64_t nr_throttled; /* by perf: times that the kernel held a timer back */
 	uint64_t nr_task_records_lost; /* by perf: of forks, execs, names and exits */
 	uint64_t ring_bytes; /* by perf: of each CPU */

@@ -355,6 +355,33 @@ static void a_wait_is_open_until_its_end(void **state)
 	assert_false(sample_source_has_block(scene.source, (uint32_t)scene.child, sequence));
 }
 
+static void a_thread_that_never_runs_is_found(void **state)
+{
+	_cleanup_(scene_done) struct scene scene = { 0 };
+	const struct sample_consumer consumer = plain_consumer(on_record, &scene);
+	uint64_t begin_ns, end_ns;
+	const struct block *block;
+
+	(void)state;
+	start_child(&scene, &(struct wait){ .ns = NSEC_PER_USEC, .nr = 1 });
+	sleep_ns(10 * POLL_NS); /* it reads */
+	begin_ns = clock_mono_ns();
+	open_source(&scene);
+	end_ns = clock_mono_ns();
+	sleep_ns(10 * POLL_NS);
+	sample_source_poll(scene.source, &consumer);
+	assert_int_equal(scene.blocks.nr, 1);
+	block = &scene.blocks.rows[0];
+	assert_in_range(block->begin_ns, begin_ns, end_ns);
+	assert_true(block->event->nr_kernel > 0);
+	assert_true(sample_source_has_block(scene.source, (uint32_t)scene.child,
+					    block->event->sequence));
+	close(scene.start_fd);
+	poll_until_over(&scene);
+	assert_int_equal(scene.nr_others, 0);
+	assert_true(scene.counted_ns >= 10 * POLL_NS); /* its end was told */
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -365,6 +392,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_wait_that_began_before_the_source_is_told_of_at_its_end),
 		cmocka_unit_test(the_end_of_a_wait_in_a_run_queue_is_told),
 		cmocka_unit_test(a_wait_is_open_until_its_end),
+		cmocka_unit_test(a_thread_that_never_runs_is_found),
 	};
 
 	if (geteuid() != 0) {

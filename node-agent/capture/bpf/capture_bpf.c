@@ -5,6 +5,8 @@
 #include "base/clock.h"
 #include "bpf/shared/lock.h"
 #include "capture/bpf/block_slots.h"
+#include "capture/bpf/target_maps.h"
+#include "capture/bpf/thread_sweep.h"
 #include "capture/bpf/threshold.h"
 #include "capture/cpu_timers.h"
 #include "capture/perf_events/perf_open.h"
@@ -39,6 +41,7 @@ struct capture_bpf {
 	struct ring_buffer *cgroup_ring; /* owned */
 	struct block_slots blocks;
 	struct threshold locks;
+	struct thread_sweep sweep; /* if blocks are wanted */
 	int wake_fd; /* owned; epoll(7), readable when the sampler wakes us */
 	const struct sample_consumer *consumer; /* during a poll */
 	uint64_t nr_polled; /* records handed out by this poll */
@@ -118,53 +121,11 @@ static void set_knobs(struct flamelet_bpf *skel, const struct capture_opts *opts
 	skel->rodata->off_cpu_min_ns = opts->min_block_ns;
 	bpf_program__set_autoload(skel->progs.off_cpu_waking, opts->off_cpu && opts->wakers);
 	bpf_program__set_autoload(skel->progs.off_cpu_switch, opts->off_cpu);
+	bpf_program__set_autoload(skel->progs.thread_sweep, opts->off_cpu);
 	bpf_program__set_autoload(skel->progs.off_cpu_exit, skel->rodata->off_cpu_has_exit);
 	skel->rodata->lock_is_followed = opts->locks && capture_bpf_knows_locks();
 	bpf_program__set_autoload(skel->progs.lock_begin, skel->rodata->lock_is_followed);
 	bpf_program__set_autoload(skel->progs.lock_end, skel->rodata->lock_is_followed);
-}
-
-/* Adds a key of the map's own size to a target set. */
-static int add_target(const struct bpf_map *map, const void *key)
-{
-	const uint8_t wanted = 1;
-
-	int r = bpf_map_update_elem(bpf_map__fd(map), key, &wanted, BPF_ANY);
-	return r == -E2BIG ? -ENOSPC : r;
-}
-
-static int add_targets(const struct bpf_map *map, const void *keys, size_t nr, size_t key_bytes)
-{
-	for (size_t i = 0; i < nr; i++) {
-		int r = add_target(map, (const char *)keys + i * key_bytes);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-static int add_comms(const struct bpf_map *map, const char *const *comms, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++) {
-		char key[TASK_COMM_LEN] = { 0 };
-
-		memcpy(key, comms[i], strnlen(comms[i], sizeof(key) - 1));
-		int r = add_target(map, key);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-static int set_targets(struct flamelet_bpf *skel, const struct capture_opts *opts)
-{
-	int r = add_targets(skel->maps.filter_pids, opts->pids, opts->nr_pids, sizeof(uint32_t));
-	if (r < 0)
-		return r;
-	r = add_targets(skel->maps.filter_tids, opts->tids, opts->nr_tids, sizeof(uint32_t));
-	if (r < 0)
-		return r;
-	return add_comms(skel->maps.filter_comms, opts->comms, opts->nr_comms);
 }
 
 /* Explains what the user can do if a program does not load. */
@@ -210,7 +171,7 @@ static int load(struct capture_bpf *capture, const struct capture_opts *opts,
 	capture->base.verdicts.slots = (volatile uint64_t *)capture->skel->bss->cgroup_slots;
 	capture->base.cgroup_default = &capture->skel->bss->cgroup_default;
 
-	r = set_targets(capture->skel, opts);
+	r = target_maps_fill(capture->skel, opts);
 	if (r == -ENOSPC)
 		strbuf_append_str(reterr_msg, "too many processes are selected");
 	return r;
@@ -259,10 +220,16 @@ static void on_sample(struct capture_bpf *capture, const struct sample_event *ev
 		capture->nr_bad_records++;
 		return;
 	}
+	if (event->kind == RECORD_BLOCK_FOUND) {
+		thread_sweep_add(&capture->sweep, event, clock_mono_ns());
+		return;
+	}
 	if (event->kind == RECORD_BLOCK_BEGIN || event->kind == RECORD_BLOCK_LATE)
 		block_slots_count(&capture->blocks);
 	if (event->kind == RECORD_LOCK)
 		threshold_count(&capture->locks);
+	if (event->kind == RECORD_BLOCK_END)
+		thread_sweep_end(&capture->sweep, event, consumer);
 	consumer->catch_up(event->time_ns, consumer->data);
 	consumer->handle(event, consumer->data);
 }
@@ -417,6 +384,17 @@ static void close_timer(void *timer, void *data)
 	bpf_link__destroy(timer);
 }
 
+static int open_blocks(struct capture_bpf *capture, const struct capture_opts *opts)
+{
+	const struct flamelet_bpf *skel = capture->skel;
+
+	int r = block_slots_open(&capture->blocks, bpf_map__fd(skel->maps.off_cpu_slots),
+				 (volatile uint64_t *)&skel->data->off_cpu_threshold_ns);
+	return r < 0 ? r
+		     : thread_sweep_open(&capture->sweep, skel->progs.thread_sweep, opts->proc_fd,
+					 &capture->blocks);
+}
+
 static int attach(struct capture_bpf *capture, const struct capture_opts *opts)
 {
 	const struct cpu_timer_kind kind = { open_timer, close_timer, capture };
@@ -431,9 +409,7 @@ static int attach(struct capture_bpf *capture, const struct capture_opts *opts)
 		return -errno;
 	int r = open_wake_fd(capture);
 	if (r == 0 && opts->off_cpu)
-		r = block_slots_open(
-			&capture->blocks, bpf_map__fd(capture->skel->maps.off_cpu_slots),
-			(volatile uint64_t *)&capture->skel->data->off_cpu_threshold_ns);
+		r = open_blocks(capture, opts);
 	capture->locks = (struct threshold){
 		.ns = (volatile uint64_t *)&capture->skel->data->lock_threshold_ns,
 		.min_ns = LOCK_MIN_THRESHOLD_NS,
@@ -451,6 +427,7 @@ static void close_bpf(struct sample_source *base)
 	if (capture->skel)
 		flamelet_bpf__detach(capture->skel);
 	cleanup_closep(&capture->wake_fd);
+	thread_sweep_close(&capture->sweep);
 	block_slots_close(&capture->blocks);
 	ring_buffer__free(capture->cgroup_ring);
 	ring_buffer__free(capture->ring);
@@ -466,7 +443,11 @@ static uint64_t poll_samples(struct sample_source *base, const struct sample_con
 	capture->consumer = consumer;
 	capture->nr_polled = 0;
 	capture->bytes_left = bpf_map__max_entries(capture->skel->maps.samples);
+	bool is_last = cpu_timers_count(base->timers) == 0;
+
+	thread_sweep_run(&capture->sweep, clock_mono_ns());
 	(void)ring_buffer__consume(capture->ring);
+	thread_sweep_unwind(&capture->sweep, base->unwind_memory, consumer, is_last);
 	uint64_t now_ns = clock_mono_ns();
 	block_slots_pace(&capture->blocks, sample_source_nr_cpus(base), now_ns);
 	threshold_pace(&capture->locks, sample_source_nr_cpus(base), now_ns);
@@ -491,7 +472,7 @@ static int get_wake_fd(const struct sample_source *base)
 
 static int add_pid(struct sample_source *base, uint32_t pid)
 {
-	return add_target(((struct capture_bpf *)base)->skel->maps.filter_pids, &pid);
+	return target_maps_add_pid(((struct capture_bpf *)base)->skel, pid);
 }
 
 /* The task is the current one when the event occurs, so the sampler reads its stack as it does at a
@@ -540,6 +521,8 @@ static void get_stats(const struct sample_source *base, struct capture_stats *st
 
 	stats->nr_bad_records = capture->nr_bad_records;
 	stats->nr_cgroups = capture->nr_cgroups;
+	stats->nr_stacks_lost = capture->sweep.nr_stacks_lost;
+	stats->nr_found_lost = capture->sweep.nr_lost;
 	stats->follows_cgroups = capture->skel->links.cgroup_born &&
 				 capture->skel->links.cgroup_died;
 	sum_bpf_stats(capture, stats->bpf);
