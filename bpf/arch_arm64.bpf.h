@@ -20,6 +20,12 @@
 /* A 32-bit process. */
 #define regs_are_compat(regs) (((regs)->pstate & PSTATE_MODE32) != 0)
 
+/* A system call in progress. */
+#define SYSCALL_OF(from) ((from)->regs[8])
+#define SYSCALL_ARG_1(from) ((from)->regs[0])
+#define SYSCALL_ARG_2(from) ((from)->regs[1])
+#define SYSCALL_FUTEX 98
+
 /* By DWARF number. Volatile, so that a context's registers are read one by one, through the
  * context pointer itself. */
 #define COPY_REGS(to, from)                                                                        \

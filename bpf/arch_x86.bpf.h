@@ -19,6 +19,12 @@
 /* A 32-bit process on a 64-bit kernel. */
 #define regs_are_compat(regs) ((regs)->cs == USER32_CS)
 
+/* A system call in progress. */
+#define SYSCALL_OF(regs) ((regs)->orig_rax)
+#define SYSCALL_ARG_1(regs) ((regs)->rdi)
+#define SYSCALL_ARG_2(regs) ((regs)->rsi)
+#define SYSCALL_FUTEX 202
+
 /* By DWARF number; a context's registers are read through the context pointer itself. */
 #define COPY_REGS(to, from)                                                                        \
 	do {                                                                                       \

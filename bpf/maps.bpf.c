@@ -16,6 +16,7 @@ const volatile bool filter_by_tid = false;
 const volatile bool filter_by_comm = false;
 const volatile bool off_cpu_has_exit = false;
 const volatile bool lock_is_followed = false;
+const volatile bool off_cpu_only_locks = false;
 const volatile __u64 off_cpu_min_ns = 0;
 const volatile bool pass_to_perf = false;
 

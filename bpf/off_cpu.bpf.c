@@ -8,6 +8,7 @@
  * wakes another one, or of an interrupt, with interrupts off.
  * Maps: off_cpu_slots, off_cpu_turns; for chosen blocks those of the sampler. */
 #include "bpf/filter.bpf.h"
+#include "bpf/futex.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/off_cpu.bpf.h"
 #include "bpf/opts.bpf.h"
@@ -58,6 +59,20 @@ static __always_inline __u8 read_wait_flags(struct task_struct *task, bool was_p
 	return BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait) ? WAIT_FLAG_IO : 0;
 }
 
+/* Notes the lock of user space that the current task waits for, if it does. Returns whether the
+ * block is wanted. */
+static __always_inline bool note_lock(struct task_struct *task, struct scratch *scratch)
+{
+	struct sample_event *event = &scratch->event;
+
+	if (!(event->wait_flags & WAIT_FLAG_PREEMPTED) &&
+	    read_user_lock(task, scratch, &event->lock)) {
+		event->wait_flags |= WAIT_FLAG_LOCK;
+		return true;
+	}
+	return !off_cpu_only_locks;
+}
+
 /* Sends a record with the stacks of the current task. Returns whether the task is wanted and the
  * record was sent. */
 static __always_inline bool send_block(void *ctx, struct task_struct *task,
@@ -79,6 +94,8 @@ static __always_inline bool send_block(void *ctx, struct task_struct *task,
 	event->sequence = facts->sequence;
 	event->runnable_us = facts->runnable_us;
 	event->wait_flags = read_wait_flags(task, facts->was_preempted);
+	if (!note_lock(task, scratch))
+		return false;
 	read_stacks(ctx, task, scratch);
 	if (output_event(event, scratch->unwind.asks || must_be_read_soon(scratch)) < 0) {
 		stat_add(STAT_BLOCK_LOST);
@@ -328,11 +345,13 @@ int off_cpu_exit(void *ctx)
 }
 
 /* Whether a block is wanted depends on the thread that waits. */
-static __always_inline bool sleeper_is_wanted(struct task_struct *task, struct sample_event *event)
+static __always_inline bool sleeper_is_wanted(struct task_struct *task, struct scratch *scratch)
 {
 	struct task_struct *leader = READ_KERNEL(task->group_leader);
+	struct sample_event *event = &scratch->event;
 
-	if (!cgroup_is_wanted(task))
+	if (!cgroup_is_wanted(task) ||
+	    (off_cpu_only_locks && !read_user_lock(task, scratch, &event->lock)))
 		return false;
 	event->pid = (__u32)READ_KERNEL(task->tgid);
 	event->tid = (__u32)READ_KERNEL(task->pid);
@@ -349,7 +368,7 @@ static __always_inline void send_waker(void *ctx, struct task_struct *woken, __u
 	struct task_struct *task = current_task();
 	struct sample_event *event;
 
-	if (!scratch || !sleeper_is_wanted(woken, &scratch->event))
+	if (!scratch || !sleeper_is_wanted(woken, scratch))
 		return;
 	event = &scratch->event;
 	event->woken_tid = event->tid;

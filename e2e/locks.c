@@ -21,6 +21,10 @@ struct thread {
 	pthread_t handle;
 };
 
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t *heap_lock; /* in memory from malloc() */
+static pthread_mutex_t condition_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 static double seconds;
 
 static double read_clock(clockid_t id)
@@ -60,6 +64,55 @@ __attribute__((noinline)) double map_a_page(void)
 	return waited;
 }
 
+__attribute__((noinline)) double hold_locks(void)
+{
+	pthread_mutex_lock(&table_lock);
+	sleep_ms(20);
+	pthread_mutex_unlock(&table_lock);
+	pthread_mutex_lock(heap_lock);
+	sleep_ms(5);
+	pthread_mutex_unlock(heap_lock);
+	return 0;
+}
+
+static double wait_for(pthread_mutex_t *lock)
+{
+	double begin = read_clock(CLOCK_MONOTONIC);
+
+	pthread_mutex_lock(lock);
+	double waited = read_clock(CLOCK_MONOTONIC) - begin;
+	pthread_mutex_unlock(lock);
+	sleep_ms(1);
+	return waited;
+}
+
+__attribute__((noinline)) double read_table(void)
+{
+	return wait_for(&table_lock);
+}
+
+__attribute__((noinline)) double read_heap(void)
+{
+	return wait_for(heap_lock);
+}
+
+/* Waits for no lock. */
+__attribute__((noinline)) double wait_for_work(void)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += 20 * 1000 * 1000;
+	if (until.tv_nsec >= 1000 * 1000 * 1000) {
+		until.tv_nsec -= 1000 * 1000 * 1000;
+		until.tv_sec++;
+	}
+	pthread_mutex_lock(&condition_lock);
+	pthread_cond_timedwait(&condition, &condition_lock, &until);
+	pthread_mutex_unlock(&condition_lock);
+	return 0;
+}
+
 __attribute__((noinline)) void warm_up(double (*work)(void))
 {
 	double end = read_clock(CLOCK_MONOTONIC) + WARM_UP;
@@ -86,10 +139,17 @@ int main(int argc, char **argv)
 	struct thread threads[] = {
 		{ .name = "fill_memory", .work = fill_memory },
 		{ .name = "map_a_page", .work = map_a_page },
+		{ .name = "hold_locks", .work = hold_locks },
+		{ .name = "read_table", .work = read_table },
+		{ .name = "read_heap", .work = read_heap },
+		{ .name = "wait_for_work", .work = wait_for_work },
 	};
 	size_t nr = sizeof(threads) / sizeof(threads[0]);
 
 	seconds = argc > 1 ? strtod(argv[1], NULL) : 3;
+	heap_lock = calloc(1, sizeof(*heap_lock)); /* as PTHREAD_MUTEX_INITIALIZER */
+	if (!heap_lock)
+		return EXIT_FAILURE;
 	for (size_t i = 0; i < nr; i++)
 		if (pthread_create(&threads[i].handle, NULL, run, &threads[i]))
 			return EXIT_FAILURE;

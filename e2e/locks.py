@@ -21,13 +21,21 @@ import host
 SECONDS = 4
 # What the thread does besides waiting is counted by its clock: it may be preempted, too.
 TOLERANCE = 0.3
-LOCKS = {"map_a_page": "[rwsem write mmap_lock]"}
+KERNEL_LOCKS = {"map_a_page": "[rwsem write mmap_lock]"}
+LOCKS = {"read_table": "[lock in locks+0x{table_lock:x}]", "read_heap": "[lock on the heap]"}
+HOLDER = "[woken by hold_locks of locks]"
 
 
 def build(directory):
     program = os.path.join(directory, "locks")
     subprocess.run(["gcc", "-O1", "-g", "-pthread", "-o", program, os.path.join(HERE, "locks.c")], check=True)
     return program
+
+
+def find_symbol(program, name):
+    """The virtual address of an object of a program."""
+    done = subprocess.run(["nm", program], stdout=subprocess.PIPE, text=True, check=True)
+    return next(int(line.split()[0], 16) for line in done.stdout.splitlines() if line.endswith(f" {name}"))
 
 
 def record(flamelet, *arguments):
@@ -59,15 +67,20 @@ def check_times(stacks, truth, locks):
             yield f"{function} is not in the stack of {lock}: {longest}"
 
 
-def check_threads(flamelet, directory, locks):
+def check_threads(flamelet, program, locks):
+    directory = os.path.dirname(program)
     folded, svg = os.path.join(directory, "lock.folded"), os.path.join(directory, "lock.svg")
-    done = record(flamelet, "-g", "thread", "-o", folded, "-o", svg, "--", build(directory), str(SECONDS))
+    done = record(flamelet, "-g", "thread", "-o", folded, "-o", svg, "--", program, str(SECONDS))
     if done.returncode != 0:
         yield f"exit status {done.returncode}: {done.stderr}"
         return
     truth = {name: float(waited) for name, waited in
              (line.split() for line in done.stdout.splitlines() if line.split()[0] in locks)}
-    yield from check_times(read_folded(folded), truth, locks)
+    stacks = read_folded(folded)
+    yield from check_times(stacks, truth, locks)
+    for frames, seconds in stacks:
+        if frames[0] in ("hold_locks", "wait_for_work") and frames[-1].startswith("[lock") and seconds > 0.1:
+            yield f"{frames[0]} waits for no lock, and has {seconds:.3f} s: {frames}"
     if "threads waited for locks for" not in done.stdout:
         yield f"the summary does not tell the time: {done.stdout}"
     with open(svg, encoding="utf-8") as file:
@@ -75,6 +88,21 @@ def check_threads(flamelet, directory, locks):
     for words in ("waiting for locks", *locks.values()):
         if words not in picture:
             yield f"the flame graph lacks {words}"
+
+
+def check_wakers(flamelet, program, locks):
+    """Who ends the wait for a lock of user space is who had it."""
+    folded = os.path.join(os.path.dirname(program), "wakers.folded")
+    done = record(flamelet, "--waker", "-g", "thread", "-o", folded, "--", program, "2")
+    if done.returncode != 0:
+        yield f"exit status {done.returncode}: {done.stderr}"
+        return
+    for function, lock in locks.items():
+        mine = [(frames, seconds) for frames, seconds in read_folded(folded) if frames[0] == function and lock in frames]
+        longest = max(mine, key=lambda stack: stack[1], default=([], 0))[0]
+        behind = longest[longest.index(lock) + 1:] if longest else []
+        if behind[:1] != [HOLDER] or "hold_locks" not in behind:
+            yield f"the waker of {function} is {behind}"
 
 
 def check_refusal(flamelet, directory):
@@ -87,12 +115,16 @@ def main(flamelet):
     if os.geteuid() != 0:
         print("SKIP: recording needs root")
         return host.SKIP
-    locks = LOCKS
-    if not knows_kernel_locks(flamelet):
-        print("SKIP: this kernel is older than 5.19 and does not tell of its locks")
-        return host.SKIP
     with tempfile.TemporaryDirectory(prefix="flamelet-locks-") as directory:
-        problems = [*check_threads(flamelet, directory, locks), *check_refusal(flamelet, directory)]
+        program = build(directory)
+        table_lock = find_symbol(program, "table_lock")
+        locks = {function: lock.format(table_lock=table_lock) for function, lock in LOCKS.items()}
+        kernel_locks = KERNEL_LOCKS
+        if not knows_kernel_locks(flamelet):
+            print("SKIP in part: this kernel is older than 5.19 and does not tell of its locks")
+            kernel_locks = {}
+        problems = [*check_threads(flamelet, program, {**locks, **kernel_locks}),
+                    *check_wakers(flamelet, program, locks), *check_refusal(flamelet, directory)]
     for problem in problems:
         print(f"FAIL: {problem}")
     return 1 if problems else 0

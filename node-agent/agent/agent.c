@@ -53,7 +53,7 @@ struct agent {
 	struct sideband *sideband;
 	struct sample_source *source;
 	struct strbuf perf_reason; /* why BPF takes no samples; empty: it does */
-	bool has_off_cpu; /* the source sends blocks */
+	bool has_off_cpu; /* the source sends blocks, maybe only those for locks */
 	bool has_locks; /* the source sends waits for locks */
 	struct unwind_tables *tables;
 	struct pipeline *pipeline;
@@ -188,8 +188,10 @@ static int start_capture(struct agent *agent, struct strbuf *reterr_msg)
 	};
 
 	opts.off_cpu = wants_off_cpu(agent->options);
+	opts.only_locks = !opts.off_cpu;
 	opts.may_lack_off_cpu = options_want_kind(agent->options, OPTION_KIND_CPU);
 	opts.locks = options_want_kind(agent->options, OPTION_KIND_LOCK);
+	opts.off_cpu = opts.off_cpu || opts.locks;
 	opts.min_block_ns = agent->options->min_block_ns;
 	opts.wakers = agent->options->wakers;
 	target_apply(&agent->target, agent->options, &opts);
@@ -364,7 +366,7 @@ const char *agent_perf_reason(const struct agent *agent)
 
 bool agent_has_off_cpu(const struct agent *agent)
 {
-	return agent->has_off_cpu;
+	return agent->has_off_cpu && options_want_kind(agent->options, OPTION_KIND_OFF_CPU);
 }
 
 bool agent_has_locks(const struct agent *agent)

@@ -30,6 +30,7 @@ struct capture_opts {
 	bool may_lack_off_cpu; /* rather than samples */
 	uint64_t min_block_ns; /* shorter blocks need not be told */
 	bool wakers; /* of blocks */
+	bool only_locks; /* only blocks in which threads wait for locks of user space */
 	/* Waits for locks of the kernel are wanted. Kernels before 5.19 do not tell them. */
 	bool locks;
 	bool cgroup_is_v1; /* see enum cgroup_mode: CGROUP_MODE_LEGACY */

@@ -35,10 +35,11 @@ static void cut_frames(struct lock_waits *waits, const struct sample_event *even
 	(void)wakers_cut(&waits->interrupts, &waits->event);
 }
 
+/* The time of a sample is that of its end, which may be the end of its window. */
 static void add(struct lock_waits *waits, struct window_series *series,
 		const struct window_sample *sample)
 {
-	uint64_t time_ns = sample->event->time_ns;
+	uint64_t time_ns = sample->event->time_ns - 1;
 	struct window *window = window_filler_window(waits->filler, series, time_ns);
 
 	if (window_filler_add(waits->filler, window, sample) == 0)
@@ -62,4 +63,39 @@ void lock_waits_add(struct lock_waits *waits, const struct sample_event *event)
 		return;
 	sample.count = scale(1, event->probability);
 	add(waits, waits->contentions, &sample);
+}
+
+static void add_block(struct lock_waits *waits, struct window_series *series,
+		      const struct block *block, const struct block *waker, uint64_t count)
+{
+	char name[LOCK_NAME_BYTES];
+	const struct window_sample sample = {
+		.event = block->event,
+		.reason = REASON_FUTEX,
+		.waker = waker,
+		.lock = name,
+		.count = count,
+	};
+
+	lock_places_name(&waits->places, block->event, name);
+	add(waits, series, &sample);
+}
+
+void lock_waits_add_block(struct lock_waits *waits, const struct block *block,
+			  const struct block *waker, uint64_t weight_ns)
+{
+	add_block(waits, waits->delay, block, waker, weight_ns);
+}
+
+void lock_waits_count_block(struct lock_waits *waits, const struct block *block,
+			    const struct block *waker)
+{
+	if (waits->contentions)
+		add_block(waits, waits->contentions, block, waker,
+			  scale(1, block->event->probability));
+}
+
+void lock_waits_done(struct lock_waits *waits)
+{
+	lock_places_done(&waits->places);
 }

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #define SWEEP_INTERVAL_NS NSEC_PER_SEC
+#define LOCKS_LATE_NS (20 * NSEC_PER_MSEC) /* more than waits_tick() comes late */
 
 /* JIT compilers' names may take 1/JIT_SHARE of the memory for all names. */
 #define JIT_SHARE 4
@@ -166,7 +167,11 @@ static void init_series(struct pipeline *pipeline)
 		.min_block_ns = pipeline->opts.min_block_ns,
 		.series.type = PROFILE_OFF_CPU,
 	};
-	if (pipeline->opts.off_cpu)
+	if (pipeline->opts.locks) {
+		pipeline->waits.locks = &pipeline->lock_waits;
+		pipeline->waits.are_only_locks = !pipeline->opts.off_cpu;
+	}
+	if (pipeline->opts.off_cpu || pipeline->opts.locks)
 		waits_learn_kernel(&pipeline->waits, pipeline->kernel);
 }
 
@@ -178,6 +183,7 @@ static void init_locks(struct pipeline *pipeline)
 	waits->delay = &pipeline->sampled[PROFILE_LOCK_DELAY];
 	if (pipeline->opts.counts_contentions)
 		waits->contentions = &pipeline->sampled[PROFILE_LOCK_CONTENTIONS];
+	lock_places_init(&waits->places, pipeline->opts.proc_fd);
 	if (pipeline->opts.locks)
 		lock_waits_learn_kernel(waits, pipeline->kernel);
 }
@@ -334,13 +340,16 @@ void pipeline_select(struct pipeline *pipeline, const struct selection *selectio
 	cgroup_filter_update(&pipeline->filter);
 }
 
-/* Closes the windows that are over. */
+/* Closes the windows that are over. Those of locks come after the windows of all waits, which add
+ * to them. */
 static void close_windows(struct pipeline *pipeline, uint64_t now_ns)
 {
 	for (size_t type = 0; type < PROFILE_NR_TYPES; type++) {
 		struct window_series *series = &pipeline->sampled[type];
+		bool is_of_locks = type == PROFILE_LOCK_DELAY || type == PROFILE_LOCK_CONTENTIONS;
+		uint64_t late_ns = is_of_locks ? LOCKS_LATE_NS : 0;
 
-		if (series->window && now_ns >= series->window->end_ns)
+		if (series->window && now_ns >= series->window->end_ns + late_ns)
 			window_filler_close(&pipeline->filler, series);
 	}
 }
@@ -353,8 +362,8 @@ void pipeline_tick(struct pipeline *pipeline, uint64_t now_ns)
 	cgroup_filter_update(&pipeline->filter);
 	if (cgroup_filter_is_waiting(&pipeline->filter, now_ns))
 		identity_ask_for_undecided(pipeline->identity);
-	close_windows(pipeline, now_ns);
 	waits_tick(&pipeline->waits, now_ns);
+	close_windows(pipeline, now_ns);
 	if (now_ns < pipeline->next_sweep_ns)
 		return;
 	pipeline->next_sweep_ns = now_ns + SWEEP_INTERVAL_NS;
@@ -373,11 +382,11 @@ void pipeline_close(struct pipeline *pipeline)
 
 	if (!pipeline->symbolizer || !symbolizer_thread_is_running(pipeline->symbolizer))
 		return;
+	waits_close(&pipeline->waits, now_ns);
 	for (size_t type = 0; type < PROFILE_NR_TYPES; type++) {
 		window_series_end(&pipeline->sampled[type], now_ns);
 		window_filler_close(&pipeline->filler, &pipeline->sampled[type]);
 	}
-	waits_close(&pipeline->waits, now_ns);
 	symbolizer_thread_close(pipeline->symbolizer);
 }
 
@@ -405,6 +414,7 @@ void pipeline_free(struct pipeline *pipeline)
 	for (size_t type = 0; type < PROFILE_NR_TYPES; type++)
 		window_free(pipeline->sampled[type].window);
 	waits_done(&pipeline->waits);
+	lock_waits_done(&pipeline->lock_waits);
 	kernel_symbols_free(pipeline->kernel);
 	identity_free(pipeline->identity);
 	elf_cache_free(pipeline->elfs);

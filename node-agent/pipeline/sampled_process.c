@@ -53,13 +53,15 @@ static int add_process(const struct locator *locator, const struct sample_event 
 	return r < 0 ? r : builder_add_process(builder, &row, ret_process);
 }
 
+_Static_assert(PROFILE_NR_TYPES <= PROCESS_NR_WINDOWS, "each type has its windows");
+
 /* Finds the window's row for a process, or adds it; asks for the program once per window. */
 static int find_process(const struct locator *locator, const struct sample_event *event,
 			struct process *process, uint32_t *ret_process)
 {
 	const struct window *window = locator->window;
-	bool is_cpu = builder_peek(window->builder)->type == PROFILE_CPU;
-	struct process_number *known = &process->numbers[is_cpu ? 0 : 1];
+	enum profile_type type = builder_peek(window->builder)->type;
+	struct process_number *known = &process->numbers[type];
 
 	if (known->window_ns != window->start_ns) {
 		const char *path = process_table_get_program(locator->processes, process);

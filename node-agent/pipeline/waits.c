@@ -4,7 +4,9 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/minmax.h"
+#include "bpf/shared/off_cpu.h"
 #include "capture/sample_source.h"
+#include "pipeline/lock_waits.h"
 #include "pipeline/schedule_frames.h"
 #include "pipeline/wait_reasons.h"
 #include "pipeline/wakers.h"
@@ -26,6 +28,11 @@ void waits_done(struct waits *waits)
 	blocks_done(&waits->wakers);
 }
 
+static bool is_for_lock(const struct waits *waits, const struct block *block)
+{
+	return waits->locks && block->event->wait_flags & WAIT_FLAG_LOCK;
+}
+
 /* Adds the time of a block up to `until_ns` to the window. */
 static void count_block(struct waits *waits, struct block *block, const struct block *waker,
 			uint64_t until_ns)
@@ -35,9 +42,13 @@ static void count_block(struct waits *waits, struct block *block, const struct b
 	block->counted_ns = max_u64(block->counted_ns, waits->start_ns);
 	weight_ns = block_weight(block, until_ns);
 	block->counted_ns = max_u64(block->counted_ns, until_ns);
-	if (weight_ns == 0 || waits->hidden_reasons & 1U << block->reason)
+	if (weight_ns == 0)
 		return;
 	block->event->time_ns = until_ns;
+	if (is_for_lock(waits, block))
+		lock_waits_add_block(waits->locks, block, waker, weight_ns);
+	if (waits->are_only_locks || waits->hidden_reasons & 1U << block->reason)
+		return;
 	const struct window_sample sample = {
 		.event = block->event,
 		.reason = block->reason,
@@ -93,6 +104,19 @@ static void forget_wakers(struct waits *waits, uint64_t now_ns)
 			i++;
 }
 
+static void close_window(struct waits *waits)
+{
+	struct window_series *series = &waits->series;
+
+	if (!waits->are_only_locks) {
+		window_filler_close(waits->filler, series);
+		return;
+	}
+	if (series->window)
+		series->last_end_ns = series->window->end_ns;
+	window_free(take_ptr(series->window));
+}
+
 /* Closes the windows that are over at a time. Each second has one, as some thread always waits. */
 static void advance_blocks(struct waits *waits, uint64_t time_ns)
 {
@@ -101,7 +125,7 @@ static void advance_blocks(struct waits *waits, uint64_t time_ns)
 	while (series->window && time_ns >= series->window->end_ns) {
 		count_blocks(waits, false);
 		forget_wakers(waits, series->window->end_ns);
-		window_filler_close(waits->filler, series);
+		close_window(waits);
 		if (window_series_open(series, series->last_end_ns) < 0)
 			return;
 	}
@@ -141,6 +165,8 @@ static void finish_block(struct waits *waits, struct block *block, const struct 
 		count_block(waits, block, waker, end->time_ns - runnable_ns);
 		block->reason = REASON_RUN_QUEUE;
 		count_block(waits, block, waker, end->time_ns);
+		if (is_for_lock(waits, block))
+			lock_waits_count_block(waits->locks, block, waker);
 	}
 	blocks_remove(&waits->blocks, block);
 	if (waker)
@@ -184,5 +210,5 @@ void waits_close(struct waits *waits, uint64_t now_ns)
 	window_series_end(&waits->series, now_ns);
 	if (waits->series.window)
 		count_blocks(waits, true);
-	window_filler_close(waits->filler, &waits->series);
+	close_window(waits);
 }

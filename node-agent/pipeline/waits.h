@@ -12,6 +12,7 @@
 
 #include <stdint.h>
 
+struct lock_waits;
 struct sample_source;
 struct kernel_symbols;
 
@@ -20,6 +21,8 @@ struct waits {
 	struct window_filler *filler;
 	uint32_t hidden_reasons; /* 1 << enum wait_reason: waits that do not count */
 	uint64_t min_block_ns; /* shorter ones do not */
+	struct lock_waits *locks; /* borrowed: gets waits for locks as well; NULL: not wanted */
+	bool are_only_locks; /* there are no profiles of the waits themselves */
 	struct window_series series;
 	struct blocks blocks; /* that have not ended */
 	struct blocks wakers; /* of blocks whose end was not told yet */

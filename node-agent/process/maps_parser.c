@@ -55,6 +55,7 @@ static bool take_perms(const char **cursor, const char *end, struct maps_line *l
 			return false;
 	}
 	line->is_executable = perms[2] == 'x';
+	line->is_writable = perms[1] == 'w';
 	*cursor = perms + PERMS_LEN + 1;
 	return true;
 }

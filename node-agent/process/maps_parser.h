@@ -15,6 +15,7 @@ struct maps_line {
 	uint32_t dev_major;
 	uint32_t dev_minor;
 	bool is_executable;
+	bool is_writable;
 	bool is_deleted; /* the path ended in " (deleted)", which is cut off */
 	const char *path; /* path_len bytes of the text, not NUL-terminated; "\012" is as it is */
 	size_t path_len; /* 0 for anonymous memory */

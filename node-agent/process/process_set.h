@@ -16,9 +16,9 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-/* Windows that are filled at the same time, which may have the same start: of CPU time, and of
- * blocks. */
-#define PROCESS_NR_WINDOWS 2
+/* Windows that are filled at the same time, which may have the same start: one for each type of
+ * profile. */
+#define PROCESS_NR_WINDOWS 16
 
 /* The number of a process in a window. */
 struct process_number {

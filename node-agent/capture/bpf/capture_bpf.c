@@ -119,6 +119,7 @@ static void set_knobs(struct flamelet_bpf *skel, const struct capture_opts *opts
 	bpf_program__set_autoload(skel->progs.follow_fork, opts->follow_forks);
 	skel->rodata->off_cpu_has_exit = opts->off_cpu && kernel_has_tracepoint("sched_exit_tp");
 	skel->rodata->off_cpu_min_ns = opts->min_block_ns;
+	skel->rodata->off_cpu_only_locks = opts->only_locks;
 	bpf_program__set_autoload(skel->progs.off_cpu_waking, opts->off_cpu && opts->wakers);
 	bpf_program__set_autoload(skel->progs.off_cpu_switch, opts->off_cpu);
 	bpf_program__set_autoload(skel->progs.thread_sweep, opts->off_cpu);

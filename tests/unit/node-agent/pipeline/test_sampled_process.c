@@ -84,7 +84,7 @@ static void a_process_has_a_number_of_its_own_in_each_window(void **state)
 	static const struct sample_event other = { .pid = 8, .start_ns = 90, .time_ns = 200 };
 	static const struct sample_event event = { .pid = 7, .start_ns = 100, .time_ns = 200 };
 	_cleanup_(process_table_freep) struct process_table *processes = NULL;
-	_cleanup_(window_freep) struct window *cpu = NULL, *off_cpu = NULL;
+	_cleanup_(window_freep) struct window *cpu = NULL, *off_cpu = NULL, *lock = NULL;
 	_cleanup_close_ int proc_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	struct profile_sample sample = { .count = 1 };
 	(void)state;
@@ -92,18 +92,23 @@ static void a_process_has_a_number_of_its_own_in_each_window(void **state)
 	assert_int_equal(process_table_new(proc_fd, 10, &processes), 0);
 	assert_int_equal(window_new(1, 1, PROFILE_CPU, &cpu), 0);
 	assert_int_equal(window_new(1, 1, PROFILE_OFF_CPU, &off_cpu), 0);
+	assert_int_equal(window_new(1, 1, PROFILE_LOCK_DELAY, &lock), 0);
 	for (uint32_t pid = 7; pid <= 8; pid++)
 		process_table_handle(
 			processes,
 			&(struct proc_event){ .kind = PROC_EXEC, .pid = pid, .time_ns = 1 });
 	struct locator in_cpu = { .window = cpu, .processes = processes };
 	struct locator in_off_cpu = { .window = off_cpu, .processes = processes };
+	struct locator in_lock = { .window = lock, .processes = processes };
 	assert_int_equal(sampled_process_add(&in_cpu, &other, &sample), 0);
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(sampled_process_add(&in_cpu, &event, &sample), 0);
 		assert_int_equal(sample.process, 2);
 		assert_int_equal(sampled_process_add(&in_off_cpu, &event, &sample), 0);
 		assert_int_equal(sample.process, 1);
+		assert_int_equal(sampled_process_add(&in_lock, i == 0 ? &other : &event, &sample),
+				 0);
+		assert_int_equal(sample.process, i + 1);
 	}
 }
 

@@ -32,6 +32,7 @@ static void all_fields_of_a_line_are_read(void **state)
 	assert_int_equal(line.dev_major, 0xfe);
 	assert_int_equal(line.dev_minor, 0x0a);
 	assert_true(line.is_executable);
+	assert_false(line.is_writable);
 	assert_false(line.is_deleted);
 	assert_int_equal(line.path_len, strlen("/usr/lib/libc.so.6"));
 	assert_memory_equal(line.path, "/usr/lib/libc.so.6", line.path_len);
