@@ -5,6 +5,7 @@
 #include "commands/answer.h"
 #include "commands/commands.h"
 #include "commands/event_rows.h"
+#include "commands/kind_type.h"
 #include "commands/pin_text.h"
 #include "commands/record_query.h"
 #include "commands/span_rows.h"
@@ -38,6 +39,21 @@ static void append_count(struct strbuf *out, uint64_t count)
 	strbuf_appendf(out, "%*s", COUNT_COLUMNS, strbuf_str(&text));
 }
 
+/* Appends the kinds of samples that the file has besides those of CPU time. */
+static void append_kinds(const struct store_span *span, struct strbuf *out)
+{
+	const char *separator = "; with ";
+
+	for (enum profile_type type = PROFILE_CPU + 1; type < PROFILE_NR_TYPES; type++) {
+		const char *word = kind_type_word(type);
+
+		if (span->nr_samples[type] == 0 || !word)
+			continue;
+		strbuf_appendf(out, "%s%s", separator, word);
+		separator = ", ";
+	}
+}
+
 static void append_span(const struct store_span *span, struct strbuf *out)
 {
 	const struct time_range time = span_time(span);
@@ -51,8 +67,7 @@ static void append_span(const struct store_span *span, struct strbuf *out)
 	append_count(out, span->nr_samples[PROFILE_CPU]);
 	strbuf_appendf(out, "  %6.1f MB  ", (double)span->bytes / 1e6);
 	append_stacks(span, out);
-	if (span->nr_samples[PROFILE_OFF_CPU] > 0)
-		strbuf_append_str(out, "; with waits");
+	append_kinds(span, out);
 	if (span->is_pinned)
 		strbuf_append_str(out, "; pinned ranges");
 	if (span->nr_lost > 0)

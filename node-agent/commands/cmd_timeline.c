@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "commands/answer.h"
 #include "commands/commands.h"
+#include "commands/kind_type.h"
 #include "commands/label_check.h"
 #include "commands/record_query.h"
 #include "commands/timeline_text.h"
@@ -22,6 +23,13 @@ static const struct {
 	{ "slot", TIMELINE_SLOTS, "samples" },
 };
 
+static const char *unit_of(enum profile_type type)
+{
+	const char *unit = profile_type_names(type)->values;
+
+	return strcmp(unit, "nanoseconds") == 0 ? "ns" : unit;
+}
+
 /* Fills in what a line stands for. Returns the unit of the values. */
 static const char *choose(const struct options *options, struct store_timeline_query *query)
 {
@@ -37,7 +45,7 @@ static const char *choose(const struct options *options, struct store_timeline_q
 		query->by = NULL;
 		return dimensions[i].unit;
 	}
-	return query->type == PROFILE_CPU ? "samples" : "ns";
+	return unit_of(query->type);
 }
 
 static int explain(int error, struct answer *answer)
@@ -98,7 +106,8 @@ static int check_kind(const struct options *options, const struct store_timeline
 		return STATUS_OK;
 	strbuf_appendf(
 		&answer->messages,
-		"--kind offcpu: waits have no %s; use --by pod, --by reason or another label\n",
+		"--kind %s: such samples have no %s; use --by pod, --by reason or another label\n",
+		kind_type_word(of_store->type),
 		options->throttled ? "throttling" : options->timeline_by);
 	return STATUS_USAGE;
 }

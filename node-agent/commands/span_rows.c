@@ -38,6 +38,23 @@ struct time_range span_rows_time(const struct store_reader *reader, const struct
 	return all.end_s > 0 ? all : (struct time_range){ 0 };
 }
 
+/* Appends the sums of all types that are not CPU time, in the units of these types. */
+static void append_json_totals(const struct store_span *span, struct strbuf *out)
+{
+	const char *separator = "";
+
+	strbuf_append_str(out, ",\"totals\":{");
+	for (enum profile_type type = PROFILE_CPU + 1; type < PROFILE_NR_TYPES; type++) {
+		if (span->nr_samples[type] == 0)
+			continue;
+		strbuf_append_str(out, separator);
+		json_append_text(out, profile_type_word(type));
+		strbuf_appendf(out, ":%" PRIu64, span->nr_samples[type]);
+		separator = ",";
+	}
+	strbuf_append_char(out, '}');
+}
+
 static void append_json_span(const struct store_span *span, struct strbuf *out)
 {
 	const struct time_range time = span_time(span);
@@ -49,10 +66,12 @@ static void append_json_span(const struct store_span *span, struct strbuf *out)
 	strbuf_appendf(out,
 		       ",\"first\":%" PRIu64 ",\"end\":%" PRIu64 ",\"bytes\":%" PRIu64
 		       ",\"samples\":%" PRIu64 ",\"folded\":%" PRIu64 ",\"min_count\":%" PRIu64
-		       ",\"lost\":%" PRIu64 ",\"off_cpu_ns\":%" PRIu64 ",\"pinned\":%s}",
+		       ",\"lost\":%" PRIu64 ",\"pinned\":%s",
 		       time.first_s, time.end_s, span->bytes, span->nr_samples[PROFILE_CPU],
 		       span->folded[PROFILE_CPU], span->min_count, span->nr_lost,
-		       span->nr_samples[PROFILE_OFF_CPU], span->is_pinned ? "true" : "false");
+		       span->is_pinned ? "true" : "false");
+	append_json_totals(span, out);
+	strbuf_append_char(out, '}');
 }
 
 void span_rows_append_json(const struct store_reader *reader, const struct time_range *range,

@@ -119,8 +119,9 @@ VALUE(demangle, STORE_CHOICE, "none, short or full",
 /* In the order of enum runtime_kind, without the first one. */
 VALUE(runtimes, STORE_MASK, "cpython, hotspot or v8; or all or none",
       WORDS("cpython", "hotspot", "v8"));
-VALUE(kind, STORE_CHOICE, "cpu or offcpu",
-      WORDS([OPTION_KIND_CPU] = "cpu", [OPTION_KIND_OFF_CPU] = "offcpu"));
+VALUE(asked_kind, STORE_CHOICE, "cpu, offcpu, lock or contentions",
+      WORDS([OPTION_ASKED_CPU] = "cpu", [OPTION_ASKED_OFF_CPU] = "offcpu",
+	    [OPTION_ASKED_LOCK] = "lock", [OPTION_ASKED_CONTENTIONS] = "contentions"));
 VALUE(kinds, STORE_MASK, "cpu, offcpu or lock; for the agent, several of them",
       WORDS([OPTION_KIND_CPU] = "cpu", [OPTION_KIND_OFF_CPU] = "offcpu",
 	    [OPTION_KIND_LOCK] = "lock"),

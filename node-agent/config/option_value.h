@@ -52,7 +52,7 @@ extern const struct value_type value_flag, value_frequency, value_duration, valu
 	value_header, value_file, value_directory, value_output, value_output_format, value_group,
 	value_kernel, value_name, value_label_key, value_listen, value_metrics_listen,
 	value_endpoint, value_exporter, value_protocol, value_compression, value_runtimes,
-	value_kind, value_kinds, value_reasons, value_tenant, value_destination_verify,
+	value_asked_kind, value_kinds, value_reasons, value_tenant, value_destination_verify,
 	value_preset, value_attribute, value_attribute_key, value_sample_attributes,
 	value_value_limit, value_payload, value_request_bytes, value_destination, value_export_time,
 	value_word, value_store_rate, value_store_path, value_by, value_interval, value_count,

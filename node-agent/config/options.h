@@ -43,6 +43,14 @@ enum option_kind {
 	OPTION_KIND_LOCK,
 };
 
+/* What is asked of a record. */
+enum option_asked_kind {
+	OPTION_ASKED_CPU,
+	OPTION_ASKED_OFF_CPU,
+	OPTION_ASKED_LOCK,
+	OPTION_ASKED_CONTENTIONS, /* the number of waits for locks */
+};
+
 enum option_capture {
 	OPTION_CAPTURE_AUTO,
 	OPTION_CAPTURE_BPF,
@@ -167,7 +175,7 @@ struct options {
 	struct string_list against; /* of the other side of `diff` */
 	bool is_absolute; /* `diff` compares amounts, not shares */
 	uint32_t max_events; /* that `ls` lists */
-	enum option_kind asked_kind; /* of the samples of a record */
+	enum option_asked_kind asked_kind;
 	uint64_t query_memory_max; /* bytes, to read a record with; 0: no limit */
 
 	/* The command `pin`. */

@@ -9,6 +9,7 @@ import { Latest } from './api.ts';
 import type { Api, Parameters } from './api.ts';
 import { Overlay } from './overlay.ts';
 import type { Nothing } from './overlay.ts';
+import { zerosOfType } from './query.ts';
 
 /* What keeps its place when a viewer takes the place of another one. */
 const SCROLLED = ['.scroller', '.table .rows', '.calls .rows', '.facets'];
@@ -46,7 +47,7 @@ export class FlamePanel {
 			this.put(raw);
 			this.app!.zoomToNames(zoomed);
 			this.element.dataset.tookMs = (performance.now() - began).toFixed(0);
-		}, this.nothing, () => this.clear(query.type === 'off_cpu'));
+		}, this.nothing, () => this.clear(String(query.type ?? '')));
 	}
 
 	get isWaiting(): boolean {
@@ -54,10 +55,9 @@ export class FlamePanel {
 	}
 
 	/* The numbers of the answer before are not those of what is selected now. */
-	private clear(isOfWaits: boolean) {
-		const all = isOfWaits ? [['0 s', 'of all threads']]
-			: [['0 s', 'CPU time'], ['0.00', 'CPUs busy on average'], ['0', 'samples']];
-		const numbers = all.map(([number, text]) => el('span', {}, el('b', { text: number! }), ` ${text}`));
+	private clear(type: string) {
+		const numbers = zerosOfType(type).map(([number, text]) =>
+			el('span', {}, el('b', { text: number }), ` ${text}`));
 		this.app?.end();
 		this.app = null;
 		this.root.classList.remove('ready');

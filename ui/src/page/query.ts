@@ -18,7 +18,19 @@ export interface Info {
 	files: { path: string; folded: number; min_count: number; lost: number; first: number; end: number }[];
 }
 
-const TYPE_TEXTS: Record<string, string> = { cpu: 'CPU', off_cpu: 'waits' };
+const TYPE_TEXTS: Record<string, string> = {
+	cpu: 'CPU', off_cpu: 'waits', delay: 'locks', contentions: 'waits for locks',
+};
+
+const ZERO_TEXTS: Record<string, [string, string][]> = {
+	cpu: [['0 s', 'CPU time'], ['0.00', 'CPUs busy on average'], ['0', 'samples']],
+	contentions: [['0', 'waits']],
+};
+
+/** The numbers of a selection without samples, and what they are. */
+export function zerosOfType(type: string): [string, string][] {
+	return ZERO_TEXTS[type || 'cpu'] ?? [['0 s', 'of all threads']];
+}
 
 /** What people call a type of profiles. */
 export function textOfType(type: string): string {

@@ -266,7 +266,7 @@ struct refusal {
 
 static const struct refusal refusals[] = {
 	{ COMMAND_QUERY, "--kind cpu,offcpu",
-	  "--kind: invalid value \"cpu,offcpu\"; expected cpu or offcpu" },
+	  "--kind: invalid value \"cpu,offcpu\"; expected cpu, offcpu, lock or contentions" },
 	{ COMMAND_FINDINGS, "--kind offcpu",
 	  "--kind is an option of record, not of findings; see flamelet findings --help" },
 	{ COMMAND_TOP, "--kind offcpu", "--kind: top shows cpu or cpu,offcpu" },

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "commands/kind_type.h"
+
+#include "config/option_value.h"
+
+static const enum profile_type types[] = {
+	[OPTION_ASKED_CPU] = PROFILE_CPU,
+	[OPTION_ASKED_OFF_CPU] = PROFILE_OFF_CPU,
+	[OPTION_ASKED_LOCK] = PROFILE_LOCK_DELAY,
+	[OPTION_ASKED_CONTENTIONS] = PROFILE_LOCK_CONTENTIONS,
+};
+
+enum profile_type kind_type_of(enum option_asked_kind kind)
+{
+	return types[kind];
+}
+
+const char *kind_type_word(enum profile_type type)
+{
+	for (enum option_asked_kind kind = 0; kind < value_asked_kind.nr_words; kind++)
+		if (types[kind] == type)
+			return value_asked_kind.words[kind];
+	return NULL;
+}
