@@ -20,6 +20,7 @@ static const char *const words[REASON_NR] = {
 	[REASON_SIGNAL] = "signal",
 	[REASON_IDLE] = "idle",
 	[REASON_OTHER] = "other",
+	[REASON_RUNNING] = "running",
 };
 
 const char *wait_reason_word(enum wait_reason reason)

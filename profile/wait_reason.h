@@ -21,6 +21,7 @@ enum wait_reason {
 	REASON_SIGNAL, /* a signal, or a debugger */
 	REASON_IDLE, /* a thread of the kernel has nothing to do */
 	REASON_OTHER,
+	REASON_RUNNING, /* no wait: it had a CPU (profiles of the type wall) */
 	REASON_NR,
 };
 

@@ -21,6 +21,7 @@ static const enum wait_class classes[REASON_NR] = {
 	[REASON_KERNEL_LOCK] = WAIT_LOCK,  [REASON_SLEEP] = WAIT_REST,
 	[REASON_CHILD] = WAIT_REST,	   [REASON_SIGNAL] = WAIT_REST,
 	[REASON_IDLE] = WAIT_REST,	   [REASON_OTHER] = WAIT_REST,
+	[REASON_RUNNING] = WAIT_REST,
 };
 
 /* Functions that take a lock of the program. */

@@ -160,17 +160,6 @@ static void apply_events(struct agent *agent, uint64_t until_ns)
 	}
 }
 
-/* Returns whether waits are wanted. `flamelet top` shows them only where it can. */
-static bool wants_off_cpu(const struct options *options)
-{
-	if (!options_want_kind(options, OPTION_KIND_OFF_CPU))
-		return false;
-	if (options->input.command != COMMAND_TOP || options->capture != OPTION_CAPTURE_PERF)
-		return true;
-	log_warn("what threads wait for is not shown: that needs --capture=bpf");
-	return false;
-}
-
 static int start_capture(struct agent *agent, struct strbuf *reterr_msg)
 {
 	struct capture_opts opts = {
@@ -187,13 +176,7 @@ static int start_capture(struct agent *agent, struct strbuf *reterr_msg)
 		.pool = &agent->pool,
 	};
 
-	opts.off_cpu = wants_off_cpu(agent->options);
-	opts.only_locks = !opts.off_cpu;
-	opts.may_lack_off_cpu = options_want_kind(agent->options, OPTION_KIND_CPU);
-	opts.locks = options_want_kind(agent->options, OPTION_KIND_LOCK);
-	opts.off_cpu = opts.off_cpu || opts.locks;
-	opts.min_block_ns = agent->options->min_block_ns;
-	opts.wakers = agent->options->wakers;
+	capture_choice_apply(agent->options, &opts);
 	target_apply(&agent->target, agent->options, &opts);
 	int r = capture_choice_open(agent->options->capture, &opts, &agent->perf_reason, reterr_msg,
 				    &agent->source);
@@ -413,6 +396,16 @@ static void add_lock(struct agent *agent, const struct sample_event *sample)
 
 /* What threads do when the timer fires tells which processes matter, even if only blocks are
  * wanted. */
+static void add_sample(struct agent *agent, const struct sample_event *sample)
+{
+	if (options_want_kind(agent->options, OPTION_KIND_CPU))
+		pipeline_add_sample(agent->pipeline, sample);
+	else if (options_want_kind(agent->options, OPTION_KIND_WALL))
+		pipeline_add_running(agent->pipeline, sample);
+	else
+		pipeline_learn_process(agent->pipeline, sample);
+}
+
 static void on_sample(const struct sample_event *sample, void *data)
 {
 	struct agent *agent = data;
@@ -428,10 +421,10 @@ static void on_sample(const struct sample_event *sample, void *data)
 		pipeline_add_waker(agent->pipeline, sample);
 	else if (sample->kind == RECORD_LOCK)
 		add_lock(agent, sample);
-	else if (agent->is_warming_up || !options_want_kind(agent->options, OPTION_KIND_CPU))
+	else if (agent->is_warming_up)
 		pipeline_learn_process(agent->pipeline, sample);
 	else
-		pipeline_add_sample(agent->pipeline, sample);
+		add_sample(agent, sample);
 }
 
 static void take_copy(const struct code_copy *copy, void *data)

@@ -33,6 +33,30 @@ static bool is_refusal(int error)
 	return error == -EPERM || error == -EACCES || error == -ENOSYS || error == -EOPNOTSUPP;
 }
 
+/* Returns whether waits are wanted. `flamelet top` shows them only where it can. */
+static bool wants_off_cpu(const struct options *options)
+{
+	if (options_want_kind(options, OPTION_KIND_WALL))
+		return true;
+	if (!options_want_kind(options, OPTION_KIND_OFF_CPU))
+		return false;
+	if (options->input.command != COMMAND_TOP || options->capture != OPTION_CAPTURE_PERF)
+		return true;
+	log_warn("what threads wait for is not shown: that needs --capture=bpf");
+	return false;
+}
+
+void capture_choice_apply(const struct options *options, struct capture_opts *opts)
+{
+	opts->off_cpu = wants_off_cpu(options);
+	opts->only_locks = !opts->off_cpu;
+	opts->may_lack_off_cpu = options_want_kind(options, OPTION_KIND_CPU);
+	opts->locks = options_want_kind(options, OPTION_KIND_LOCK);
+	opts->off_cpu = opts->off_cpu || opts->locks;
+	opts->min_block_ns = options->min_block_ns;
+	opts->wakers = options->wakers;
+}
+
 /* Returns whether there are too many targets or too little memory: then perf would fail, too. */
 static bool is_want_of_room(int error)
 {
@@ -67,7 +91,7 @@ int capture_choice_open(enum option_capture wanted, struct capture_opts *opts, s
 			struct strbuf *reterr_msg, struct sample_source **ret_source)
 {
 	if (wanted == OPTION_CAPTURE_PERF && wants_waits(opts)) {
-		strbuf_append_str(reterr_msg, "--kind offcpu and --kind lock need --capture=bpf");
+		strbuf_append_str(reterr_msg, "--kind offcpu, wall and lock need --capture=bpf");
 		return -EOPNOTSUPP;
 	}
 	if (wanted == OPTION_CAPTURE_PERF) {

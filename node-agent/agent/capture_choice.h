@@ -10,6 +10,9 @@
 #include "capture/sample_source.h"
 #include "config/options.h"
 
+/* Sets what is to be told of waits, as the options want it. */
+void capture_choice_apply(const struct options *options, struct capture_opts *opts);
+
 /* Opens BPF as the source of samples, or perf where that is wanted or BPF fails. `why` gets
  * the reason for perf, and stays empty for BPF. opts->off_cpu and opts->locks become false if there
  * will be no waits and opts->may_lack_off_cpu allows it. On failure `reterr_msg` says what failed,

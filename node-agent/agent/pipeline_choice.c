@@ -72,7 +72,8 @@ void pipeline_choice_apply(const struct options *options, struct pipeline_opts *
 	opts->debug_dir = options->debug_dir;
 	opts->runtime_kinds = options->runtimes << RUNTIME_CPYTHON;
 	opts->period_ns = period_of(options);
-	opts->off_cpu = options_want_kind(options, OPTION_KIND_OFF_CPU);
+	opts->wall = options_want_kind(options, OPTION_KIND_WALL);
+	opts->off_cpu = opts->wall || options_want_kind(options, OPTION_KIND_OFF_CPU);
 	opts->locks = options_want_kind(options, OPTION_KIND_LOCK);
 	opts->counts_contentions = opts->locks && command == COMMAND_AGENT;
 	opts->hidden_reasons = options->reasons ? ~(options->reasons << REASON_PREEMPTED) : 0;

@@ -234,6 +234,8 @@ static void describe_origin(const struct recording *recording, struct strbuf *ti
 		strbuf_appendf(title, "at %u Hz", recording->options->frequency_hz);
 	else if (options_want_kind(recording->options, OPTION_KIND_LOCK))
 		strbuf_append_str(title, "waiting for locks");
+	else if (options_want_kind(recording->options, OPTION_KIND_WALL))
+		strbuf_append_str(title, "on and off the CPU");
 	else
 		strbuf_append_str(title, "off the CPU");
 	strbuf_appendf(subtitle, "%s, Linux %s, flamelet %s", host.nodename, host.release,
@@ -310,9 +312,10 @@ static void tell_of_nothing(const struct recording *recording, uint64_t nr_lost)
 			"not keep up; lower --frequency\n",
 			(unsigned long long)nr_lost);
 	else if (options_want_kind(recording->options, OPTION_KIND_OFF_CPU))
-		fprintf(stderr,
-			"flamelet: no samples: no thread of %s started or stopped waiting; try a "
-			"longer -d, or flamelet dump -p PID\n",
+		fprintf(stderr, "flamelet: no samples: no thread of %s waited\n",
+			recording->target);
+	else if (options_want_kind(recording->options, OPTION_KIND_WALL))
+		fprintf(stderr, "flamelet: no samples: %s has no threads that ran or waited\n",
 			recording->target);
 	else if (options_want_kind(recording->options, OPTION_KIND_LOCK))
 		fprintf(stderr,

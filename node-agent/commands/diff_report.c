@@ -57,6 +57,11 @@ static void append_amount(const struct profile *profile, uint64_t total, struct 
 		strbuf_appendf(out, "%.1f s of waiting", (double)total / (double)NSEC_PER_SEC);
 		return;
 	}
+	if (profile->type == PROFILE_WALL) {
+		strbuf_appendf(out, "%.1f s of threads' time",
+			       (double)total / (double)NSEC_PER_SEC);
+		return;
+	}
 	text_append_count(out, total);
 	strbuf_appendf(out, " %s", profile_type_names(profile->type)->values);
 }

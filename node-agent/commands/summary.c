@@ -141,6 +141,10 @@ static void append_total(const struct profile *profile, uint64_t total, struct s
 		strbuf_appendf(out, "threads waited for %.1f s", seconds);
 		return;
 	}
+	if (profile->type == PROFILE_WALL) {
+		strbuf_appendf(out, "threads ran and waited for %.1f s", seconds);
+		return;
+	}
 	if (profile->type == PROFILE_LOCK_DELAY) {
 		strbuf_appendf(out, "threads waited for locks for %.3f s", seconds);
 		return;
@@ -242,13 +246,15 @@ static size_t append_tail(const struct summary *summary, struct strbuf *out)
 /* Appends whose the samples are, and why threads waited. Returns the number of lines. */
 static int append_owners(const struct summary *summary, struct strbuf *out)
 {
+	const char *head = summary->profile->type == PROFILE_WALL ? "time" : "waited for";
+
 	if (summary->profile->type == PROFILE_CPU)
 		return append_ranking(summary, "top processes", owner_append, TOP_MAX, out);
 
 	int nr_owners = append_ranking(summary, "owned by", owner_append, WAIT_OWNERS_MAX, out);
-	int nr = nr_owners < 0 ? nr_owners
-			       : append_ranking(summary, "waited for", append_reason,
-						WAIT_REASONS_MAX, out);
+	int nr = nr_owners < 0
+			 ? nr_owners
+			 : append_ranking(summary, head, append_reason, WAIT_REASONS_MAX, out);
 	return nr < 0 ? nr : nr_owners + nr;
 }
 

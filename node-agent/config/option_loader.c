@@ -308,6 +308,7 @@ static int check_waits(struct loader *loader)
 
 	if (!(loader->command & (COMMAND_RECORD | COMMAND_AGENT)) ||
 	    options_want_kind(options, OPTION_KIND_OFF_CPU) ||
+	    options_want_kind(options, OPTION_KIND_WALL) ||
 	    (wants_all_reasons && (wants_all || options_want_kind(options, OPTION_KIND_LOCK))))
 		return 0;
 	strbuf_append_str(loader->message,
@@ -323,6 +324,12 @@ static int check_kinds(struct loader *loader)
 
 	if (loader->command == COMMAND_TOP && kinds != cpu && kinds != (cpu | off_cpu)) {
 		strbuf_append_str(loader->message, "--kind: top shows cpu or cpu,offcpu");
+		return -EINVAL;
+	}
+	if (loader->command == COMMAND_AGENT && kinds >> OPTION_KIND_WALL & 1) {
+		strbuf_append_str(loader->message,
+				  "--kind: wall is for recordings; an agent has both halves of it "
+				  "with cpu,offcpu");
 		return -EINVAL;
 	}
 	if (loader->command != COMMAND_RECORD || (kinds & (kinds - 1)) == 0)

@@ -122,16 +122,16 @@ VALUE(runtimes, STORE_MASK, "cpython, hotspot or v8; or all or none",
 VALUE(asked_kind, STORE_CHOICE, "cpu, offcpu, lock or contentions",
       WORDS([OPTION_ASKED_CPU] = "cpu", [OPTION_ASKED_OFF_CPU] = "offcpu",
 	    [OPTION_ASKED_LOCK] = "lock", [OPTION_ASKED_CONTENTIONS] = "contentions"));
-VALUE(kinds, STORE_MASK, "cpu, offcpu or lock; for the agent, several of them",
+VALUE(kinds, STORE_MASK, "cpu, offcpu, lock or wall; for the agent, several of them",
       WORDS([OPTION_KIND_CPU] = "cpu", [OPTION_KIND_OFF_CPU] = "offcpu",
-	    [OPTION_KIND_LOCK] = "lock"),
+	    [OPTION_KIND_LOCK] = "lock", [OPTION_KIND_WALL] = "wall"),
       .is_literal = true);
 /* In the order of enum wait_reason, without the first one. */
 VALUE(reasons, STORE_MASK,
       "preempted, run-queue, disk, page-fault, reclaim, network, pipe, poll, futex, kernel-lock, "
-      "sleep, child, signal, idle or other; or all or none",
+      "sleep, child, signal, idle, other or running; or all or none",
       WORDS("preempted", "run-queue", "disk", "page-fault", "reclaim", "network", "pipe", "poll",
-	    "futex", "kernel-lock", "sleep", "child", "signal", "idle", "other"));
+	    "futex", "kernel-lock", "sleep", "child", "signal", "idle", "other", "running"));
 VALUE(capture, STORE_CHOICE, "auto, bpf or perf",
       WORDS([OPTION_CAPTURE_AUTO] = "auto", [OPTION_CAPTURE_BPF] = "bpf",
 	    [OPTION_CAPTURE_PERF] = "perf"));

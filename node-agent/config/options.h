@@ -41,6 +41,7 @@ enum option_kind {
 	OPTION_KIND_CPU,
 	OPTION_KIND_OFF_CPU,
 	OPTION_KIND_LOCK,
+	OPTION_KIND_WALL,
 };
 
 /* What is asked of a record. */

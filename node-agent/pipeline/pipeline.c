@@ -165,7 +165,8 @@ static void init_series(struct pipeline *pipeline)
 		.filler = &pipeline->filler,
 		.hidden_reasons = pipeline->opts.hidden_reasons,
 		.min_block_ns = pipeline->opts.min_block_ns,
-		.series.type = PROFILE_OFF_CPU,
+		.period_ns = pipeline->opts.period_ns,
+		.series.type = pipeline->opts.wall ? PROFILE_WALL : PROFILE_OFF_CPU,
 	};
 	if (pipeline->opts.locks) {
 		pipeline->waits.locks = &pipeline->lock_waits;
@@ -242,6 +243,13 @@ void pipeline_add_value(struct pipeline *pipeline, const struct sample_event *ev
 void pipeline_add_sample(struct pipeline *pipeline, const struct sample_event *event)
 {
 	pipeline_add_value(pipeline, event, PROFILE_CPU, 1);
+}
+
+void pipeline_add_running(struct pipeline *pipeline, const struct sample_event *event)
+{
+	binder_check_sample(&pipeline->binder, event);
+	waits_add_running(&pipeline->waits, event);
+	binder_see_sample(&pipeline->binder, event);
 }
 
 void pipeline_add_lock(struct pipeline *pipeline, const struct sample_event *event)

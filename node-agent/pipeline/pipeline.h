@@ -53,6 +53,7 @@ struct pipeline_opts {
 	const struct selection *selection; /* borrowed until pipeline_select() */
 	uint64_t period_ns; /* CPU time that a sample stands for */
 	bool off_cpu; /* there will be blocks */
+	bool wall; /* and samples of CPU time in the same profiles */
 	bool locks; /* there will be waits for locks */
 	bool counts_contentions; /* not only the time of these */
 	uint32_t hidden_reasons; /* 1 << enum wait_reason: blocks that do not count */
@@ -93,6 +94,8 @@ void pipeline_add_sample(struct pipeline *pipeline, const struct sample_event *s
 /* Adds a sample of a type other than CPU time and waits, with its value in the type's unit. */
 void pipeline_add_value(struct pipeline *pipeline, const struct sample_event *sample,
 			enum profile_type type, uint64_t value);
+/* The same for samples of CPU time in profiles that have them beside waits. */
+void pipeline_add_running(struct pipeline *pipeline, const struct sample_event *event);
 /* The same for waits for locks of the kernel (bpf/shared/lock.h). */
 void pipeline_add_lock(struct pipeline *pipeline, const struct sample_event *event);
 /* The same for the records of blocks (bpf/shared/off_cpu.h). Blocks may begin before

@@ -199,6 +199,19 @@ void waits_end(struct waits *waits, const struct sample_event *event)
 	finish_block(waits, block, event);
 }
 
+void waits_add_running(struct waits *waits, const struct sample_event *event)
+{
+	const struct window_sample sample = {
+		.event = event,
+		.reason = REASON_RUNNING,
+		.count = waits->period_ns,
+	};
+
+	advance_blocks(waits, event->time_ns);
+	if (event->time_ns >= waits->start_ns && !(waits->hidden_reasons & 1U << REASON_RUNNING))
+		(void)window_filler_add(waits->filler, waits->series.window, &sample);
+}
+
 void waits_tick(struct waits *waits, uint64_t now_ns)
 {
 	advance_blocks(waits, now_ns - BLOCKS_LATE_NS);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times in which threads do not run, from the records of bpf/shared/off_cpu.h to windows. Each
- * second has a window, as some thread always waits. Belongs to the reader thread. */
+/* Times in which threads do not run, from the records of bpf/shared/off_cpu.h to windows; if it is
+ * wanted, with the time in which they do. Each second has a window, as some thread always waits.
+ * Belongs to the reader thread. */
 #ifndef PIPELINE_WAITS_H
 #define PIPELINE_WAITS_H
 
@@ -23,6 +24,7 @@ struct waits {
 	uint64_t min_block_ns; /* shorter ones do not */
 	struct lock_waits *locks; /* borrowed: gets waits for locks as well; NULL: not wanted */
 	bool are_only_locks; /* there are no profiles of the waits themselves */
+	uint64_t period_ns; /* of CPU time, for which a sample stands */
 	struct window_series series;
 	struct blocks blocks; /* that have not ended */
 	struct blocks wakers; /* of blocks whose end was not told yet */
@@ -43,6 +45,9 @@ void waits_start(struct waits *waits, uint64_t now_ns);
 void waits_begin(struct waits *waits, const struct sample_event *event);
 void waits_add_waker(struct waits *waits, const struct sample_event *event);
 void waits_end(struct waits *waits, const struct sample_event *event);
+
+/* A sample of CPU time, in profiles that have it beside waits. */
+void waits_add_running(struct waits *waits, const struct sample_event *event);
 
 /* Closes the windows that are over. To be called about ten times a second. */
 void waits_tick(struct waits *waits, uint64_t now_ns);

@@ -55,12 +55,13 @@ static int add_to_window(const struct window_filler *filler, struct window *wind
 		.window = window,
 		.owner = event->cgroup_id,
 	};
+	bool is_of_cpu = event->kind == RECORD_TIMER && sample->reason == REASON_NONE;
 	struct profile_sample row = {
 		.cgroup_id = event->cgroup_id,
 		.time_ns = filler->keeps_times ? event->time_ns : 0,
 		.pid = event->pid,
 		.tid = event->tid,
-		.cpu = event->kind == RECORD_TIMER ? event->cpu : PROFILE_CPU_UNKNOWN,
+		.cpu = is_of_cpu ? event->cpu : PROFILE_CPU_UNKNOWN,
 		.reason = sample->reason,
 		.count = sample->count,
 	};

@@ -313,7 +313,12 @@ static const struct refusal refusals[] = {
 	{ COMMAND_RECORD, "--reason lock --kind offcpu",
 	  "--reason: invalid value \"lock\"; expected preempted, run-queue, disk, "
 	  "page-fault, reclaim, network, pipe, poll, futex, kernel-lock, sleep, child, signal, "
-	  "idle or other; or all or none" },
+	  "idle, other or running; or all or none" },
+	{ COMMAND_AGENT, "--kind cpu,wall",
+	  "--kind: wall is for recordings; an agent has both halves of it with cpu,offcpu" },
+	{ COMMAND_RECORD, "--kind cpu,wall",
+	  "--kind: a recording has one kind; record one after the other, or all of them with "
+	  "flamelet agent" },
 	{ COMMAND_RECORD, "-p 0",
 	  "-p: invalid value \"0\"; expected process or thread ids from 1 to 4194304, for example "
 	  "1234,5678" },
@@ -373,8 +378,9 @@ static const struct refusal refusals[] = {
 	  "--kind: a recording has one kind; record one after the other, or all of them with "
 	  "flamelet agent" },
 	{ COMMAND_AGENT, "--kind none",
-	  "--kind: invalid value \"none\"; expected cpu, offcpu or lock; for the agent, several of "
-	  "them" },
+	  "--kind: invalid value \"none\"; expected cpu, offcpu, lock or wall; for the agent, "
+	  "several "
+	  "of them" },
 	{ COMMAND_AGENT, "--ready",
 	  "--ready is an option of health, not of agent; see flamelet agent --help" },
 	{ COMMAND_RECORD, "--listen localhost:1",

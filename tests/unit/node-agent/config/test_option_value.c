@@ -118,7 +118,7 @@ static void reasons_are_those_of_the_profile(void **state)
 static void kinds_are_a_list_of_at_least_one(void **state)
 {
 	static const char *const wrong[] = {
-		"", "none", "all", "preset", "off-cpu", "cpu,", "wall"
+		"", "none", "all", "preset", "off-cpu", "cpu,", "wait"
 	};
 	unsigned int kinds = 0;
 	(void)state;

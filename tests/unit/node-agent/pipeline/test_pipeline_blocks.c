@@ -29,6 +29,7 @@ struct fixture {
 	uint64_t waited_ns[REASON_NR];
 	uint64_t woken_ns; /* by the thread "waker" */
 	size_t nr_profiles;
+	enum profile_type type;
 };
 
 /* Returns whether the second half of a stack is that of the waker: a frame without a name. */
@@ -47,7 +48,7 @@ static void take_profile(struct profile *profile, void *data)
 {
 	struct fixture *fixture = data;
 
-	assert_int_equal(profile->type, PROFILE_OFF_CPU);
+	assert_int_equal(profile->type, fixture->type);
 	for (size_t i = 0; i < profile->nr_samples; i++) {
 		const struct profile_sample *sample = &profile->samples[i];
 
@@ -71,6 +72,7 @@ static int set_up(void **state)
 	assert_int_equal(pod_index_new(1, &fixture->pods), 0);
 	log_set_level(LOG_LEVEL_ERROR);
 	fixture->proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	fixture->type = PROFILE_OFF_CPU;
 	idle_capture_start(&fixture->capture);
 	fixture->start_ns = now_ns - clock_mono_to_real_ns(now_ns) % NSEC_PER_SEC -
 			    20 * NSEC_PER_SEC;
@@ -89,6 +91,8 @@ static void start(struct fixture *fixture, uint32_t hidden_reasons, uint64_t min
 		.source = fixture->capture.source,
 		.selection = fixture->capture.selection,
 		.off_cpu = true,
+		.wall = fixture->type == PROFILE_WALL,
+		.period_ns = 10 * MS,
 		.hidden_reasons = hidden_reasons,
 		.min_block_ns = min_block_ns,
 		.identity = { .cgroup_fs = fixture->fs,
@@ -293,6 +297,46 @@ static void a_wait_that_is_told_at_its_end_counts_as_a_whole(void **state)
 	assert_int_equal(fixture->waited_ns[REASON_OTHER], 3000 * MS);
 }
 
+/* A sample of CPU time. */
+static void sample(struct fixture *fixture, uint64_t at_ms)
+{
+	struct sample_event event = { .kind = RECORD_TIMER, .pid = TID, .tid = TID };
+
+	event.time_ns = fixture->start_ns + at_ms * MS;
+	event.unwind_result = UNWIND_KERNEL_THREAD;
+	pipeline_add_running(fixture->pipeline, &event);
+}
+
+static void cpu_time_stands_beside_waits(void **state)
+{
+	struct fixture *fixture = fixture_or_skip(state);
+
+	fixture->type = PROFILE_WALL;
+	start(fixture, 0, 0);
+	sample(fixture, 5);
+	begin(fixture, 10, 1, WAIT_FLAG_IO);
+	end(fixture, 40, 1);
+	sample(fixture, 50);
+	sample(fixture, 1500);
+	finish(fixture);
+	assert_int_equal(fixture->waited_ns[REASON_DISK], 30 * MS);
+	assert_int_equal(fixture->waited_ns[REASON_RUNNING], 30 * MS);
+}
+
+static void hidden_cpu_time_does_not_count(void **state)
+{
+	struct fixture *fixture = fixture_or_skip(state);
+
+	fixture->type = PROFILE_WALL;
+	start(fixture, 1U << REASON_RUNNING, 0);
+	sample(fixture, 5);
+	begin(fixture, 10, 1, WAIT_FLAG_IO);
+	end(fixture, 40, 1);
+	finish(fixture);
+	assert_int_equal(fixture->waited_ns[REASON_DISK], 30 * MS);
+	assert_int_equal(fixture->waited_ns[REASON_RUNNING], 0);
+}
+
 #define BLOCKS_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(int argc, char **argv)
@@ -304,6 +348,8 @@ int main(int argc, char **argv)
 		BLOCKS_TEST(waits_that_are_too_short_do_not_count),
 		BLOCKS_TEST(a_wait_has_its_waker),
 		BLOCKS_TEST(a_wait_that_is_told_at_its_end_counts_as_a_whole),
+		BLOCKS_TEST(cpu_time_stands_beside_waits),
+		BLOCKS_TEST(hidden_cpu_time_does_not_count),
 	};
 
 	if (is_rows_worker(argc, argv))

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads that run, that sleep, and that do both, until the program is killed. Prints a line when
+ * all of them are at it. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+struct thread {
+	const char *name;
+	void (*work)(void);
+};
+
+static volatile unsigned long counter;
+
+static void sleep_ms(long ms)
+{
+	struct timespec time = { ms / 1000, ms % 1000 * 1000000 };
+
+	nanosleep(&time, NULL);
+}
+
+static long read_cpu_us(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return time.tv_sec * 1000000 + time.tv_nsec / 1000;
+}
+
+__attribute__((noinline)) void run_ms(long ms)
+{
+	long end_us = read_cpu_us() + ms * 1000;
+
+	while (read_cpu_us() < end_us)
+		for (int i = 0; i < 1000; i++)
+			counter++;
+}
+
+__attribute__((noinline)) void be_busy(void)
+{
+	run_ms(100);
+	counter++;
+}
+
+__attribute__((noinline)) void be_idle(void)
+{
+	pause();
+	counter++;
+}
+
+__attribute__((noinline)) void be_mixed(void)
+{
+	run_ms(7);
+	sleep_ms(20);
+	counter++;
+}
+
+__attribute__((noinline)) void sleep_often(void)
+{
+	sleep_ms(2);
+	counter++;
+}
+
+static void *run(void *data)
+{
+	const struct thread *thread = data;
+
+	pthread_setname_np(pthread_self(), thread->name);
+	for (;;)
+		thread->work();
+}
+
+int main(void)
+{
+	static struct thread threads[] = {
+		{ "busy", be_busy },
+		{ "idle", be_idle },
+		{ "mixed", be_mixed },
+		{ "sleeper", sleep_often },
+	};
+	pthread_t handle;
+
+	for (size_t i = 0; i < sizeof(threads) / sizeof(threads[0]); i++)
+		if (pthread_create(&handle, NULL, run, &threads[i]))
+			return EXIT_FAILURE;
+	sleep(1);
+	printf("all work\n");
+	fflush(stdout);
+	pause();
+	return EXIT_SUCCESS;
+}
