@@ -32,6 +32,7 @@ from record_scene import END_SECONDS
 HZ = 99
 STATUS_NO_SAMPLES = 3
 SECONDS = 2.0               # at least, of time and of CPU time
+WAIT_SECONDS = 5.0          # of loads that wait
 TRACEFS = "/sys/kernel/tracing"
 RULES = 3000                # of netfilter
 IDLE = 0.9                  # share of the CPU time of an idle machine
@@ -52,6 +53,8 @@ class Load:
     around: callable = anywhere     # called with the scene; yields words that come before the command
     is_alone: bool = False  # it needs two CPUs
     is_long: bool = False
+    waits: bool = False     # it uses little CPU time
+    needs_disk: bool = False
 
 
 @contextlib.contextmanager
@@ -244,6 +247,15 @@ LOADS = (
     Load("jit-node", ("node", "--always-turbofan", "-e", NODE_JIT), "node", is_alone=True, is_long=True),
 )
 
+# Loads that wait. Their files are in the directory of the test, whose disk may be none.
+LOADS += (
+    Load("lock-waits", ("sleeping-mutex",), waits=True),
+    Load("mmap-lock-waits", ("mmap-lock",), is_alone=True),
+    Load("fsync-waits", ("fsync",), waits=True, needs_disk=True),
+    Load("disk-waits", ("disk",), waits=True, needs_disk=True),
+    Load("file-fault-waits", ("file-faults",), waits=True, needs_disk=True),
+)
+
 # What makes a rule's cause is not at hand, or would change the machine for longer.
 NOT_TRIED = {
     "tasklist-lock": "two CPUs do not wait long enough for each other",
@@ -258,6 +270,8 @@ NOT_TRIED = {
     "same-page-merging": "would merge pages of other programs",
     "slow-clock-source": "would change the clock of the machine",
     "audit-rules": "would audit the whole machine",
+    "kernel-lock-waits": "whether locks of the kernel are waited for differs from kernel to kernel",
+    "reclaim-waits": "needs a machine without free memory",
     "gc-dotnet": "needs .NET",
     "gc-ruby": "needs Ruby",
 }
@@ -298,7 +312,8 @@ class Scene:
         for name, text in (("Garbage", JAVA_GC), ("Busy", JAVA_BUSY)):
             self.compile("javac", f"{name}.java", text, "-d", self.directory)
         self.compile("go", "garbage.go", GO_GC, "build", "-o", f"{self.directory}/garbage")
-        self.agent = host.Process("agent", [self.binary, "agent", "--store", self.store, "-F", str(HZ)],
+        self.agent = host.Process("agent", [self.binary, "agent", "--store", self.store, "--kind", "cpu,offcpu",
+                                             "-F", str(HZ)],
                                   f"{self.directory}/agent.log", preexec_fn=host.come_first)
         host.wait_until("the agent keeps a record", lambda: "keeping a record" in self.agent.log())
 
@@ -330,8 +345,8 @@ class Scene:
     def list_loads(self):
         return host.run(self.loads, "list").split()
 
-    def run(self, name, command, before):
-        """Runs a command in a cgroup for a while. Returns the cgroup's id, and the seconds in which it ran."""
+    def run(self, name, command, before, waits=False):
+        """Runs a command in a cgroup for a while; one that waits needs no CPU time. Returns the cgroup's id, and the seconds in which it ran."""
         directory = f"{host.cgroup_mounts()[1]}/findings-{os.getpid()}-{name.replace(' ', '-')}"
         os.mkdir(directory)
 
@@ -342,13 +357,13 @@ class Scene:
 
         try:
             cgroup, first = os.stat(directory).st_ino, int(time.time())
-            end = time.monotonic() + SECONDS
+            end = time.monotonic() + (WAIT_SECONDS if waits else SECONDS)
             load = host.Process(name, [*before, *command], f"{self.directory}/{name}.log", preexec_fn=enter,
                                 cwd=self.directory)
             with contextlib.suppress(host.Failure):     # a load may get little CPU, as it yields it
                 host.wait_until(name, lambda: load.child.poll() is not None or (
-                    time.monotonic() >= end and
-                    host.cgroup_cpu_seconds(f"/{os.path.basename(directory)}") >= SECONDS), 30 * SECONDS)
+                    time.monotonic() >= end and (waits or
+                    host.cgroup_cpu_seconds(f"/{os.path.basename(directory)}") >= SECONDS)), 30 * SECONDS)
             status = load.child.poll()
             if status == host.SKIP:
                 raise host.Skip(load.log().strip().splitlines()[-1])
@@ -388,7 +403,7 @@ def run_load(scene, load):
         if load.is_alone and len(os.sched_getaffinity(0)) < 2:
             raise host.Skip("it needs two CPUs")
         with load.around(scene) as before:
-            return scene.run(load.rule, scene.words_of(load.rule, load.command), before)
+            return scene.run(load.rule, scene.words_of(load.rule, load.command), before, load.waits)
     except host.Skip as skip:
         print(f"{load.rule}: SKIP: {skip}", flush=True)
         return None
@@ -409,11 +424,19 @@ def run_all(run, scene, items, nr_at_once):
     return [(item, place) for item, place in zip(items, places) if place]
 
 
+def has_disk(directory):
+    """Whether the file system is one of a block device."""
+    return os.path.exists(f"/sys/dev/block/{os.major(os.stat(directory).st_dev)}:{os.minor(os.stat(directory).st_dev)}")
+
+
 def judge_load(scene, load, place):
     report = scene.findings_at(place)
     found = {finding["id"]: finding for finding in report["findings"]}
     print(f"{load.rule}: {report['samples']} samples; " +
           ", ".join(f"{rule} {finding['share']:.0%}" for rule, finding in found.items()), flush=True)
+    if load.rule not in found and load.needs_disk and not has_disk(scene.directory):
+        print(f"{load.rule}: SKIP: {scene.directory} is on no disk", flush=True)
+        return []
     if load.rule not in found:
         return [f"{load.rule} is not found"]
     wanted = load.program or scene.program_of(load.rule)

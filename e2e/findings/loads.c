@@ -46,6 +46,13 @@ static void start_thread(void *(*run)(void *))
 		skip("pthread_create");
 }
 
+static void run_threads(void *(*run)(void *))
+{
+	for (int i = 0; i < 7; i++)
+		start_thread(run);
+	run(NULL);
+}
+
 static void *spin(void *unused)
 {
 	for (volatile uint64_t i = 0;; i++)
@@ -82,9 +89,7 @@ static void *take_mutex(void *unused)
 
 static void load_futex(void)
 {
-	for (int i = 0; i < 7; i++)
-		start_thread(take_mutex);
-	take_mutex(NULL);
+	run_threads(take_mutex);
 }
 
 static void *take_spin_lock(void *unused)
@@ -177,6 +182,103 @@ static void load_mmap_lock(void)
 	for (int i = 0; i < 3; i++)
 		start_thread(map_and_unmap);
 	map_and_unmap(NULL);
+}
+
+static void *sleep_with_mutex(void *unused)
+{
+	(void)unused;
+	for (;;) {
+		pthread_mutex_lock(&mutex);
+		usleep(10000);
+		pthread_mutex_unlock(&mutex);
+	}
+	return NULL;
+}
+
+static void load_sleeping_mutex(void)
+{
+	run_threads(sleep_with_mutex);
+}
+
+/* A file of the current directory, whose name is gone. */
+static int open_data(size_t bytes)
+{
+	char block[1 << 16];
+	int fd = open(".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	memset(block, 1, sizeof(block));
+	if (fd < 0)
+		skip("open");
+	for (size_t written = 0; written < bytes; written += sizeof(block))
+		if (write(fd, block, sizeof(block)) < 0)
+			skip("write");
+	if (fsync(fd) < 0)
+		skip("fsync");
+	return fd;
+}
+
+static void *write_to_disk(void *unused)
+{
+	int fd = open_data(0);
+
+	(void)unused;
+	for (;;)
+		if (pwrite(fd, "x", 1, 0) < 0 || fsync(fd) < 0)
+			skip("fsync");
+	return NULL;
+}
+
+/* A disk does one flush at a time. */
+static void load_fsync(void)
+{
+	run_threads(write_to_disk);
+}
+
+#define DATA_BYTES ((size_t)4 << 20)
+
+/* The kernel forgets the pages of the file again and again. */
+static void *read_from_disk(void *unused)
+{
+	int fd = open_data(DATA_BYTES);
+	char byte;
+
+	(void)unused;
+	posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
+	for (;;) {
+		posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+		for (size_t at = 0; at < DATA_BYTES; at += 4096)
+			if (pread(fd, &byte, 1, (off_t)at) < 0)
+				skip("pread");
+	}
+	return NULL;
+}
+
+static void load_disk(void)
+{
+	run_threads(read_from_disk);
+}
+
+static void *touch_file(void *unused)
+{
+	int fd = open_data(DATA_BYTES);
+	const volatile char *bytes = mmap(NULL, DATA_BYTES, PROT_READ, MAP_SHARED, fd, 0);
+
+	(void)unused;
+	if (bytes == MAP_FAILED)
+		skip("mmap");
+	madvise((void *)bytes, DATA_BYTES, MADV_RANDOM);
+	for (;;) {
+		madvise((void *)bytes, DATA_BYTES, MADV_DONTNEED);
+		posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+		for (size_t at = 0; at < DATA_BYTES; at += 4096)
+			counter += (uint64_t)bytes[at];
+	}
+	return NULL;
+}
+
+static void load_file_faults(void)
+{
+	run_threads(touch_file);
 }
 
 static void load_yield(void)
@@ -452,7 +554,10 @@ static const struct {
 	{ "cpu-time", load_cpu_time },
 	{ "cpuinfo", load_cpuinfo },
 	{ "cross-cpu", load_cross_cpu },
+	{ "disk", load_disk },
 	{ "exec", load_exec },
+	{ "file-faults", load_file_faults },
+	{ "fsync", load_fsync },
 	{ "futex", load_futex },
 	{ "huge-pages", load_huge_pages },
 	{ "kernel-mutex", load_kernel_mutex },
@@ -466,6 +571,7 @@ static const struct {
 	{ "random", load_random },
 	{ "read", load_read },
 	{ "seccomp", load_seccomp },
+	{ "sleeping-mutex", load_sleeping_mutex },
 	{ "smaps", load_smaps },
 	{ "syscalls", load_syscalls },
 	{ "threads", load_threads },

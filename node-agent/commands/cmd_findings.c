@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* flamelet findings: names known causes of CPU time in a range of the record or in a pprof file. */
+/* flamelet findings: names known causes of CPU time and of waits in a range of the record or in a
+ * pprof file. */
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fileio.h"
@@ -60,6 +61,7 @@ struct report {
 	const struct profile *profile;
 	const struct record_query *query; /* NULL: of a file */
 	const struct findings *findings;
+	const struct findings *of_waits; /* of an empty table if waits are not known */
 	const struct finding_slices *slices;
 	struct range_events *events;
 };
@@ -73,11 +75,15 @@ static void append_text(const struct report *report, struct strbuf *body)
 		record_query_append_range(report->query, report->profile, body);
 		strbuf_append_char(body, '\n');
 	}
-	if (report->findings->nr > 0 || slices->nr == 0)
+	if (report->findings->nr > 0 || (slices->nr == 0 && report->of_waits->nr == 0))
 		findings_append_text(report->findings, columns, body);
 	for (size_t i = 0; i < slices->nr; i++) {
 		strbuf_append_str(body, report->findings->nr > 0 || i > 0 ? "\n" : "");
 		findings_append_text(&slices->items[i].findings, columns, body);
+	}
+	if (report->of_waits->nr > 0) {
+		strbuf_append_str(body, report->findings->nr > 0 || slices->nr > 0 ? "\n" : "");
+		findings_append_text(report->of_waits, columns, body);
 	}
 	append_events(report->events, columns, body);
 }
@@ -90,6 +96,7 @@ static void append_json(const struct report *report, struct strbuf *body)
 	findings_append_json_first(report->findings, body);
 	for (size_t i = 0; i < slices->nr; i++)
 		findings_append_json_more(&slices->items[i].findings, body);
+	findings_append_json_more(report->of_waits, body);
 	strbuf_append_char(body, ']');
 	if (report->query)
 		strbuf_appendf(body, ",\"first\":%" PRIu64 ",\"end\":%" PRIu64,
@@ -102,17 +109,20 @@ static void append_json(const struct report *report, struct strbuf *body)
 	strbuf_append_str(body, "}\n");
 }
 
-/* `query` is NULL for a file, which has no parts. */
+/* `query` is NULL for a file, which has no parts; `waits` is NULL if they are not known. */
 static int append_findings(const struct options *options, const struct profile *profile,
-			   const struct record_query *query, struct answer *answer)
+			   const struct profile *waits, const struct record_query *query,
+			   struct answer *answer)
 {
-	_cleanup_(findings_done) struct findings findings = { 0 };
+	_cleanup_(findings_done) struct findings findings = { 0 }, of_waits = { 0 };
 	_cleanup_(finding_slices_done) struct finding_slices slices = { 0 };
 	_cleanup_(range_events_done) struct range_events events = { 0 };
-	const struct report report = { profile, query, &findings, &slices, &events };
+	const struct report report = { profile, query, &findings, &of_waits, &slices, &events };
 
 	int r = findings_init(&findings, profile);
-	if (r == 0 && query)
+	if (r == 0 && waits)
+		r = findings_init(&of_waits, waits);
+	if (r == 0 && query && profile->type == PROFILE_CPU)
 		r = finding_slices_read(query, &findings, &slices);
 	if (r == 0)
 		r = range_events_read(options, query, &answer->messages, &events);
@@ -134,12 +144,14 @@ static int find_in_file(const struct options *options, const char *path, struct 
 	int r = file_read_at(AT_FDCWD, path, &bytes);
 	if (r == 0)
 		r = pprof_read(bytes.data, bytes.len, PPROF_MAX_BYTES, &profiles, &message);
-	if (r == 0 && !profiles.of[PROFILE_CPU]) {
-		strbuf_append_str(&message, "it is not a profile of CPU time");
+	const struct profile *cpu = profiles.of[PROFILE_CPU], *waits = profiles.of[PROFILE_OFF_CPU];
+	if (r == 0 && !cpu && !waits) {
+		strbuf_append_str(&message, "it is not a profile of CPU time or of waits");
 		r = -ENOENT;
 	}
 	if (r == 0)
-		return append_findings(options, profiles.of[PROFILE_CPU], NULL, answer);
+		return append_findings(options, cpu ? cpu : waits, cpu ? waits : NULL, NULL,
+				       answer);
 	strbuf_appendf(&answer->messages, "%s: %s\n", path,
 		       message.len > 0 ? strbuf_str(&message) : strerror(-r));
 	return STATUS_FAILED;
@@ -149,14 +161,16 @@ static int find_in_record(const struct options *options, const struct store_read
 			  struct answer *answer)
 {
 	_cleanup_(record_query_done) struct record_query query = { 0 };
-	_cleanup_(store_answer_done) struct store_answer samples = { 0 };
+	_cleanup_(store_answer_done) struct store_answer samples = { 0 }, waits = { 0 };
 
 	int status = record_query_init(options, reader, &answer->messages, &query);
 	if (status == STATUS_OK)
-		status = record_query_merge(&query, /* with_labels= */ true, &answer->messages,
-					    &samples);
-	return status == STATUS_OK ? append_findings(options, samples.profile, &query, answer)
-				   : status;
+		status = record_query_waits(&query, &waits);
+	if (status == STATUS_OK)
+		status = record_query_both(&query, &waits, &answer->messages, &samples);
+	return status == STATUS_OK
+		       ? append_findings(options, samples.profile, waits.profile, &query, answer)
+		       : status;
 }
 
 int answer_findings(const struct options *options, const struct store_reader *reader,

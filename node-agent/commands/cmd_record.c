@@ -334,7 +334,7 @@ static int print_summary(const struct summary *summary)
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(SUMMARY_MAX_BYTES);
 
 	int r = summary_append(summary, &text);
-	if (r == 0 && summary->profile->type == PROFILE_CPU)
+	if (r == 0)
 		r = findings_append_largest(summary->profile, summary->columns, &text);
 	if (r == 0)
 		r = fd_write_all(STDOUT_FILENO, text.data, text.len);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flamelet top: shows which applications use the CPU, live or of a range of the record. */
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/fileio.h"
 #include "base/text.h"
 #include "commands/answer.h"
@@ -9,7 +8,6 @@
 #include "commands/record_query.h"
 #include "commands/top_live.h"
 #include "findings/findings_text.h"
-#include "profile/builder.h"
 #include "top/report.h"
 #include "top/terminal.h"
 
@@ -18,8 +16,6 @@
 #include <unistd.h>
 
 #define TEXT_MAX_BYTES ((size_t)256 << 20)
-#define WAITS_MAX_BYTES ((size_t)1 << 30)
-#define IDLE_MAX_BYTES ((size_t)1 << 20)
 #define DEFAULT_COLUMNS 100
 
 static const enum grouping groupings[] = {
@@ -76,38 +72,9 @@ static int append_samples(const struct options *options, struct profile *profile
 		return answer_fail(answer, "cannot write the table", r);
 	if (!options->json)
 		r = findings_append_largest(profile, columns, &answer->body);
+	if (r == 0 && !options->json && waits)
+		r = findings_append_largest(waits, columns, &answer->body);
 	return r < 0 ? answer_fail(answer, "cannot print the findings", r) : STATUS_OK;
-}
-
-/* Reads the waits of the same samples, if the record has any. What is to be said of the record was
- * said of the CPU time. */
-static int read_waits(const struct record_query *query, struct store_answer *waits)
-{
-	_cleanup_(strbuf_done) struct strbuf messages = strbuf_with_max(TEXT_MAX_BYTES);
-	const struct store_query of_store = {
-		.range = query->asked.range,
-		.selector = &query->selector,
-		.type = PROFILE_OFF_CPU,
-		.with_labels = true,
-		.max_bytes = WAITS_MAX_BYTES,
-	};
-
-	int status = record_query_read(query->reader, &of_store, &messages, waits);
-	return status == STATUS_NO_SAMPLES ? STATUS_OK : status;
-}
-
-/* Makes the CPU time of threads that only waited. */
-static int make_idle(const struct profile *waits, struct profile **ret_profile,
-		     struct answer *answer)
-{
-	struct builder *builder;
-
-	int r = builder_new(IDLE_MAX_BYTES, &builder);
-	if (r < 0)
-		return answer_fail(answer, "cannot sum the samples", r);
-	builder_set_time(builder, waits->time_unix_ns, waits->duration_ns, NSEC_PER_SEC);
-	*ret_profile = builder_seal(builder);
-	return STATUS_OK;
 }
 
 int answer_top(const struct options *options, const struct store_reader *reader,
@@ -119,15 +86,9 @@ int answer_top(const struct options *options, const struct store_reader *reader,
 
 	int status = record_query_init(options, reader, &answer->messages, &query);
 	if (status == STATUS_OK)
-		status = read_waits(&query, &waits);
-	size_t nr_bytes = answer->messages.len;
+		status = record_query_waits(&query, &waits);
 	if (status == STATUS_OK)
-		status = record_query_merge(&query, /* with_labels= */ true, &answer->messages,
-					    &samples);
-	if (status == STATUS_NO_SAMPLES && waits.profile) {
-		strbuf_truncate(&answer->messages, nr_bytes);
-		status = make_idle(waits.profile, &samples.profile, answer);
-	}
+		status = record_query_both(&query, &waits, &answer->messages, &samples);
 	if (status != STATUS_OK)
 		return status;
 	board.nr_lost = samples.nr_lost;

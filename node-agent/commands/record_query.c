@@ -10,6 +10,7 @@
 #include "commands/kind_type.h"
 #include "commands/label_check.h"
 #include "commands/record_target.h"
+#include "profile/builder.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -20,6 +21,7 @@
 
 #define MESSAGE_MAX_BYTES 65536
 #define PROFILE_MAX_BYTES ((size_t)2 << 30)
+#define IDLE_MAX_BYTES ((size_t)1 << 20)
 #define DEFAULT_RANGE "-1h"
 #define MAX_NAMED_HOSTS 3
 #define HEAD_COLUMNS 16 /* as in the summary */
@@ -265,6 +267,47 @@ int record_query_merge(const struct record_query *query, bool with_labels, struc
 	else if (status == STATUS_OK)
 		tell_losses(ret_answer, messages);
 	return status;
+}
+
+/* What is to be said of the record is said of the CPU time. */
+int record_query_waits(const struct record_query *query, struct store_answer *ret_waits)
+{
+	_cleanup_(strbuf_done) struct strbuf messages = strbuf_with_max(MESSAGE_MAX_BYTES);
+	const struct store_query of_store = {
+		.range = query->asked.range,
+		.selector = &query->selector,
+		.type = PROFILE_OFF_CPU,
+		.with_labels = true,
+		.max_bytes = PROFILE_MAX_BYTES,
+	};
+
+	int status = record_query_read(query->reader, &of_store, &messages, ret_waits);
+	return status == STATUS_NO_SAMPLES ? STATUS_OK : status;
+}
+
+static int make_idle(const struct profile *waits, struct strbuf *messages,
+		     struct profile **ret_profile)
+{
+	struct builder *builder;
+
+	int r = builder_new(IDLE_MAX_BYTES, &builder);
+	if (r < 0)
+		return fail(r, messages);
+	builder_set_time(builder, waits->time_unix_ns, waits->duration_ns, NSEC_PER_SEC);
+	*ret_profile = builder_seal(builder);
+	return STATUS_OK;
+}
+
+int record_query_both(const struct record_query *query, const struct store_answer *waits,
+		      struct strbuf *messages, struct store_answer *ret_answer)
+{
+	size_t nr_bytes = messages->len;
+
+	int status = record_query_merge(query, /* with_labels= */ true, messages, ret_answer);
+	if (status != STATUS_NO_SAMPLES || !waits->profile)
+		return status;
+	strbuf_truncate(messages, nr_bytes);
+	return make_idle(waits->profile, messages, &ret_answer->profile);
 }
 
 void record_query_done(struct record_query *query)

@@ -33,6 +33,13 @@ void record_query_done(struct record_query *query);
 int record_query_merge(const struct record_query *query, bool with_labels, struct strbuf *messages,
 		       struct store_answer *ret_answer) must_check;
 
+/* For those who ask for CPU time and the waits of the same time. The first one merges the waits;
+ * without any, the answer has no profile. The second one merges the CPU time; of threads that only
+ * waited, it is empty. Both return an exit status, as above. */
+int record_query_waits(const struct record_query *query, struct store_answer *ret_waits) must_check;
+int record_query_both(const struct record_query *query, const struct store_answer *waits,
+		      struct strbuf *messages, struct store_answer *ret_answer) must_check;
+
 /* The steps of these, for other questions. All return an exit status, as above. */
 
 /* Opens the records that the options name. */

@@ -25,13 +25,7 @@ const struct finding_rule finding_rules[] = {
 	{ .id = "mmap-lock",
 	  .title = "waiting for the lock of an address space (mmap_lock) in {caller}",
 	  .frames = SLEEPING_LOCKS,
-	  .callers = "vm_mmap_pgoff __vm_munmap do_munmap do_user_addr_fault exc_page_fault "
-		     "do_page_fault __do_page_fault do_mprotect_pkey do_madvise "
-		     "do_madvise_walk_vmas madvise_lock __do_sys_brk __x64_sys_brk "
-		     "lock_mm_and_find_vma internal_get_user_pages_fast gup_fast_fallback "
-		     "__get_user_pages_locked __mm_populate dup_mmap exit_mmap __do_sys_mremap "
-		     "__access_remote_vm m_start proc_pid_cmdline_read mlock_fixup "
-		     "apply_mlockall_flags get_signal userfaultfd_*",
+	  .callers = MMAP_LOCK_TAKERS,
 	  .family = FAMILY_LOCK,
 	  .least = { 3, 0.05 },
 	  .skip = LOCK_FUNCTIONS,
@@ -551,3 +545,12 @@ const struct finding_rule finding_rules[] = {
 };
 
 const size_t nr_finding_rules = array_len(finding_rules);
+
+struct finding_table finding_table_of(enum profile_type type)
+{
+	if (type == PROFILE_CPU)
+		return (struct finding_table){ finding_rules, nr_finding_rules };
+	if (type == PROFILE_OFF_CPU)
+		return (struct finding_table){ wait_rules, nr_wait_rules };
+	return (struct finding_table){ 0 };
+}

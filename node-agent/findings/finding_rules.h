@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of known causes: which functions show a cause, how much CPU time makes it worth a
- * finding, and what to look at next.
+/* The tables of known causes: which functions show a cause, how much CPU time makes it worth a
+ * finding, and what to look at next; and the same for waits.
  *
- * A rule is a row of finding_rules[]. To add one, add a row, a section of docs/findings.md with the
- * rule's id as its heading, and a row in tests/unit/node-agent/findings/test_findings.c.
+ * A rule is a row of finding_rules[] or wait_rules[]. To add one, add a row, a section of
+ * docs/findings.md with the rule's id as its heading, and a row in test_findings.c or
+ * test_wait_findings.c of tests/unit/node-agent/findings.
  *
  * Lists of functions are words in one string. A word is the whole name of a function, or its
  * beginning if the word ends with "*". Suffixes that compilers append (".isra.0", ".constprop.0",
@@ -11,7 +12,10 @@
 #ifndef FINDINGS_FINDING_RULES_H
 #define FINDINGS_FINDING_RULES_H
 
+#include "profile/profile_type.h"
+
 #include <stddef.h>
+#include <stdint.h>
 
 /* A rule compares the samples that match with all samples of the same scope. */
 enum finding_scope {
@@ -32,6 +36,7 @@ enum finding_family {
 	FAMILY_IPI,
 	FAMILY_CLOCK,
 	FAMILY_PROC,
+	FAMILY_DISK,
 	NR_FINDING_FAMILIES,
 };
 
@@ -41,8 +46,8 @@ enum finding_code { CODE_KERNEL, CODE_USER, CODE_ANY, NR_FINDING_CODES };
 
 /* The least that makes a finding. */
 struct finding_least {
-	double percent; /* of the samples in the scope */
-	double cpus; /* average number of CPUs that are busy with it */
+	double percent; /* of the samples in the scope; of waits: of the blocked time in it */
+	double cpus; /* average number of CPUs that are busy with it; of waits: of threads */
 };
 
 /* Texts are static. Lists of functions may be NULL, which means that the rule lacks the
@@ -53,7 +58,10 @@ struct finding_rule {
 	 * most frequent caller */
 	const char *title;
 
-	/* Which samples match: one of `frames` is in the stack, outside of interrupted code. */
+	/* Which samples match: one of `frames` is in the stack, outside of interrupted code. Of
+	 * waits: those for one of these reasons (1 << enum wait_reason), and for futexes only where
+	 * a lock is taken. All of these match if there are no `frames`. */
+	uint32_t reasons;
 	enum finding_code code; /* of the functions in the lists */
 	const char *frames;
 	const char *callers; /* the first caller outside `skip` is one of these */
@@ -80,7 +88,15 @@ struct finding_rule {
 #define FINDING_SAMPLES_MIN 10
 
 /* The order is that in which families are served. */
-extern const struct finding_rule finding_rules[];
-extern const size_t nr_finding_rules;
+extern const struct finding_rule finding_rules[], wait_rules[];
+extern const size_t nr_finding_rules, nr_wait_rules;
+
+struct finding_table {
+	const struct finding_rule *rules;
+	size_t nr;
+};
+
+/* Returns the rules for profiles of a type; none for types other than CPU time and waits. */
+struct finding_table finding_table_of(enum profile_type type);
 
 #endif

@@ -10,6 +10,7 @@
 #include "findings/evidence.h"
 #include "findings/stack_matcher.h"
 #include "findings/units.h"
+#include "profile/wait_split.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ struct finder {
 	struct stack_matcher matcher;
 	uint64_t *stack_rules; /* by stack: rules that match, as bits; owned */
 	struct units units[NR_FINDING_SCOPES]; /* made when they are first needed */
+	uint8_t *classes; /* of waits, by sample: enum wait_class; owned */
 	uint64_t claimed[NR_FINDING_FAMILIES]; /* rules that have found something, as bits */
 	double cpus_per_sample; /* 0: not known */
 };
@@ -42,6 +44,7 @@ static void finder_done(struct finder *finder)
 {
 	stack_matcher_done(&finder->matcher);
 	free(finder->stack_rules);
+	free(finder->classes);
 	for (size_t i = 0; i < NR_FINDING_SCOPES; i++)
 		units_done(&finder->units[i]);
 }
@@ -57,11 +60,34 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
 }
 
+static const struct finding_rule *rule_of(const struct finder *finder, size_t rule)
+{
+	return &finder->matcher.table.rules[rule];
+}
+
+/* Returns whether a wait does not count as blocked time: that for a CPU, and that of a thread that
+ * has nothing to do, or of which that is not known. */
+static bool is_left_out(const struct finder *finder, size_t sample)
+{
+	return finder->classes && finder->classes[sample] >= WAIT_NR_BLOCKED;
+}
+
+static int make_units(struct finder *finder, enum finding_scope scope, struct units *units)
+{
+	const struct profile *profile = finder->profile;
+
+	int r = units_init(units, scope, profile);
+	for (size_t i = 0; r == 0 && i < profile->nr_samples; i++)
+		if (is_left_out(finder, i))
+			units->units[units->of_sample[i]].total -= profile->samples[i].count;
+	return r;
+}
+
 static int get_units(struct finder *finder, enum finding_scope scope,
 		     const struct units **ret_units)
 {
 	struct units *units = &finder->units[scope];
-	int r = units->of_sample ? 0 : units_init(units, scope, finder->profile);
+	int r = units->of_sample ? 0 : make_units(finder, scope, units);
 
 	if (r < 0)
 		return r;
@@ -69,13 +95,16 @@ static int get_units(struct finder *finder, enum finding_scope scope,
 	return 0;
 }
 
-static bool sample_matches(const struct finder *finder, size_t rule,
-			   const struct profile_sample *sample)
+static bool sample_matches(const struct finder *finder, size_t rule, size_t number)
 {
+	const struct profile_sample *sample = &finder->profile->samples[number];
 	uint64_t rules = finder->stack_rules[sample->stack];
 
-	if (rules & finder->claimed[finding_rules[rule].family])
+	if (rules & finder->claimed[rule_of(finder, rule)->family])
 		return false;
+	if (finder->classes)
+		return (rules >> rule & 1) && !is_left_out(finder, number) &&
+		       (rule_of(finder, rule)->reasons >> sample->reason & 1);
 	return (rules >> rule & 1) ||
 	       stack_matcher_has_thread(&finder->matcher, rule, sample->thread_comm);
 }
@@ -84,7 +113,7 @@ static int sum_up(struct finder *finder, size_t rule, struct sums *sums)
 {
 	const struct profile *profile = finder->profile;
 
-	int r = get_units(finder, finding_rules[rule].scope, &sums->units);
+	int r = get_units(finder, rule_of(finder, rule)->scope, &sums->units);
 	if (r < 0)
 		return r;
 	sums->rule = rule;
@@ -93,7 +122,7 @@ static int sum_up(struct finder *finder, size_t rule, struct sums *sums)
 	if (!sums->is_hit || !sums->counts)
 		return -ENOMEM;
 	for (size_t i = 0; i < profile->nr_samples; i++) {
-		if (!sample_matches(finder, rule, &profile->samples[i]))
+		if (!sample_matches(finder, rule, i))
 			continue;
 		sums->is_hit[i] = true;
 		sums->counts[sums->units->of_sample[i]] += profile->samples[i].count;
@@ -104,7 +133,7 @@ static int sum_up(struct finder *finder, size_t rule, struct sums *sums)
 
 static bool exceeds(const struct finder *finder, const struct sums *sums, size_t unit)
 {
-	const struct finding_rule *rule = &finding_rules[sums->rule];
+	const struct finding_rule *rule = rule_of(finder, sums->rule);
 	uint64_t count = sums->counts[unit];
 
 	if (count < FINDING_SAMPLES_MIN ||
@@ -146,7 +175,7 @@ static bool keep_exceeding(const struct finder *finder, struct sums *sums)
 /* Returns whether the samples come from as many processes as the rule demands, or an error. */
 static int has_processes(struct finder *finder, const struct sums *sums)
 {
-	unsigned int nr = 0, nr_wanted = finding_rules[sums->rule].min_processes;
+	unsigned int nr = 0, nr_wanted = rule_of(finder, sums->rule)->min_processes;
 	_cleanup_free_ bool *is_counted = NULL;
 	const struct units *processes = NULL;
 
@@ -187,12 +216,12 @@ static size_t count_units(const struct sums *sums)
 	return nr;
 }
 
-/* Appends whose CPU time it is: that of all samples, or of the unit with the largest sum. */
+/* Appends whose time it is: that of all samples, or of the unit with the largest sum. */
 static void append_whose(const struct finder *finder, const struct sums *sums, struct strbuf *out)
 {
 	size_t nr_units = count_units(sums);
 
-	strbuf_append_str(out, "of the CPU time");
+	strbuf_append_str(out, finder->classes ? "of the blocked time" : "of the CPU time");
 	if (sums->units->scope == SCOPE_NODE)
 		return;
 	strbuf_append_str(out, " of ");
@@ -232,7 +261,7 @@ static int add_finding(struct finder *finder, const struct sums *sums)
 	if (r < 0)
 		return r;
 	*finding = (struct finding){
-		.rule = &finding_rules[sums->rule],
+		.rule = rule_of(finder, sums->rule),
 		.count = sums->count,
 		.of = sums->total,
 		.cpus = (double)sums->count * finder->cpus_per_sample,
@@ -256,8 +285,8 @@ static int try_rule(struct finder *finder, size_t rule)
 	if (r <= 0)
 		return r;
 	r = add_finding(finder, &sums);
-	if (r == 0 && finding_rules[rule].family != FAMILY_NONE)
-		finder->claimed[finding_rules[rule].family] |= UINT64_C(1) << rule;
+	if (r == 0 && rule_of(finder, rule)->family != FAMILY_NONE)
+		finder->claimed[rule_of(finder, rule)->family] |= UINT64_C(1) << rule;
 	return r;
 }
 
@@ -281,6 +310,31 @@ static int compare(const void *left, const void *right)
 	return (a < b) - (a > b);
 }
 
+/* Finds out which waits are those of idle threads. */
+static int classify_waits(struct finder *finder)
+{
+	const struct profile *profile = finder->profile;
+	_cleanup_(wait_split_done) struct wait_split split = { 0 };
+
+	finder->classes = calloc(profile->nr_samples + 1, sizeof(*finder->classes));
+	if (!finder->classes)
+		return -ENOMEM;
+	int r = wait_split_init(&split, profile);
+	for (size_t i = 0; r == 0 && i < profile->nr_samples; i++) {
+		finder->classes[i] = (uint8_t)wait_split_class(&split, &profile->samples[i]);
+		finder->findings->total += is_left_out(finder, i) ? 0 : profile->samples[i].count;
+	}
+	return r;
+}
+
+/* Returns how many CPUs a sample keeps busy, or how many threads a nanosecond stands for. */
+static double per_sample(const struct profile *profile)
+{
+	double period = profile->type == PROFILE_CPU ? (double)profile->period : 1;
+
+	return profile->duration_ns > 0 ? period / (double)profile->duration_ns : 0;
+}
+
 static int find_all(struct finder *finder)
 {
 	const struct profile *profile = finder->profile;
@@ -290,14 +344,15 @@ static int find_all(struct finder *finder)
 	if (r < 0)
 		return r;
 	finder->stack_rules = calloc(profile->nr_stacks + 1, sizeof(*finder->stack_rules));
-	findings->items = calloc(nr_finding_rules, sizeof(*findings->items));
+	findings->items = calloc(FINDING_RULES_MAX, sizeof(*findings->items));
 	if (!finder->stack_rules || !findings->items)
 		return -ENOMEM;
-	if (profile->duration_ns > 0)
-		finder->cpus_per_sample = (double)profile->period / (double)profile->duration_ns;
+	finder->cpus_per_sample = per_sample(profile);
+	if (profile->type == PROFILE_OFF_CPU)
+		r = classify_waits(finder);
 	uint64_t rules = match_stacks(finder);
-	for (size_t i = 0; r == 0 && i < nr_finding_rules; i++)
-		if ((rules >> i & 1) || finding_rules[i].threads)
+	for (size_t i = 0; r == 0 && i < finder->matcher.table.nr; i++)
+		if ((rules >> i & 1) || rule_of(finder, i)->threads)
 			r = try_rule(finder, i);
 	qsort(findings->items, findings->nr, sizeof(*findings->items), compare);
 	return r;
@@ -309,7 +364,7 @@ int findings_init(struct findings *findings, const struct profile *profile)
 
 	*findings = (struct findings){
 		.profile = profile,
-		.total = profile_total(profile),
+		.total = profile->type == PROFILE_CPU ? profile_total(profile) : 0,
 		.names.max_bytes = NAMES_MAX_BYTES,
 	};
 	int r = find_all(&finder);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names known causes of CPU time in a profile: compares its stacks with the table of rules
- * (finding_rules.h), and collects evidence for each rule that finds something. */
+/* Names known causes of CPU time, or of waits, in a profile: compares its stacks with a table of
+ * rules (finding_rules.h), and collects evidence for each rule that finds something. */
 #ifndef FINDINGS_FINDINGS_H
 #define FINDINGS_FINDINGS_H
 
@@ -37,9 +37,10 @@ struct finding_time {
 struct finding {
 	const struct finding_rule *rule; /* static */
 	const char *title; /* borrowed from the findings; a sentence without a period */
-	uint64_t count; /* samples that match */
+	uint64_t count; /* samples that match; of waits, here and below: nanoseconds */
 	uint64_t of; /* samples in the same scope: of the profile, or of the programs concerned */
-	double cpus; /* average number of CPUs that are busy with it; 0: not known */
+	double cpus; /* average number of CPUs that are busy with it, or of threads that wait;
+			0: not known */
 	struct finding_parts callers; /* functions that lead to it */
 	struct finding_parts programs; /* whose CPU time it is */
 	struct finding_parts starters; /* programs that cause it, if the rule knows */
@@ -54,13 +55,13 @@ struct findings {
 	struct finding *items; /* owned; the largest count first */
 	size_t nr;
 	const struct profile *profile; /* borrowed */
-	uint64_t total; /* samples of the profile */
+	uint64_t total; /* samples of the profile; of waits: nanoseconds that are blocked time */
 	struct arena names;
 };
 
-/* Tries all rules on a profile of CPU time with all labels, which must outlive the findings. Time
- * is linear in the size of the profile; memory is about 40 bytes a string and 60 a sample.
- * Errors: -ENOMEM. */
+/* Tries all rules of its type on a profile of CPU time or of waits with all labels, which must
+ * outlive the findings. Time is linear in the size of the profile; memory is about 40 bytes a
+ * string and 60 a sample. Errors: -ENOMEM. */
 int findings_init(struct findings *findings, const struct profile *profile) must_check;
 void findings_done(struct findings *findings);
 

@@ -2,6 +2,7 @@
 #include "findings/findings_text.h"
 
 #include "base/json_text.h"
+#include "profile/waker_frame.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -42,7 +43,7 @@ static void append_stack(const struct profile *profile, uint32_t id, struct strb
 	size_t nr_frames = 0;
 
 	strbuf_append_str(out, ",\"stack\":[");
-	for (size_t i = 0; i < stack->nr; i++) {
+	for (size_t i = waker_frame_depth(profile, id); i < stack->nr; i++) {
 		const struct profile_location *location =
 			&profile->locations[profile->stack_locations[stack->first + i]];
 		const struct profile_line *lines = profile_location_lines(profile, location);
@@ -70,16 +71,18 @@ static void append_time(const char *key, const struct finding_time *time, struct
 static void append_finding(const struct findings *findings, const struct finding *finding,
 			   struct strbuf *out)
 {
+	bool is_wait = findings->profile->type == PROFILE_OFF_CPU;
+
 	strbuf_append_str(out, "{\"id\":");
 	json_append_text(out, finding->rule->id);
 	strbuf_append_str(out, ",\"title\":");
 	json_append_text(out, finding->title);
 	strbuf_appendf(out,
-		       ",\"samples\":%" PRIu64 ",\"of\":%" PRIu64
-		       ",\"share\":%.4f,\"cpus\":%.3f,\"interrupts\":%" PRIu64,
-		       finding->count, finding->of,
+		       ",\"kind\":\"%s\",\"samples\":%" PRIu64 ",\"of\":%" PRIu64
+		       ",\"share\":%.4f,\"%s\":%.3f,\"interrupts\":%" PRIu64,
+		       is_wait ? "offcpu" : "cpu", finding->count, finding->of,
 		       finding->of > 0 ? (double)finding->count / (double)finding->of : 0,
-		       finding->cpus, finding->nr_interrupts);
+		       is_wait ? "threads" : "cpus", finding->cpus, finding->nr_interrupts);
 	append_time("only", &finding->only, out);
 	append_time("worst", &finding->worst, out);
 	append_parts("callers", &finding->callers, out);
@@ -90,13 +93,22 @@ static void append_finding(const struct findings *findings, const struct finding
 	strbuf_appendf(out, ",\"more\":\"docs/findings.md#%s\"}", finding->rule->id);
 }
 
+static void append_ids(enum profile_type type, struct strbuf *out)
+{
+	const struct finding_table table = finding_table_of(type);
+
+	for (size_t i = 0; i < table.nr; i++) {
+		strbuf_append_str(out, i > 0 ? "," : "");
+		json_append_text(out, table.rules[i].id);
+	}
+}
+
 void findings_append_json_first(const struct findings *findings, struct strbuf *out)
 {
 	strbuf_appendf(out, "{\"samples\":%" PRIu64 ",\"rules\":[", findings->total);
-	for (size_t i = 0; i < nr_finding_rules; i++) {
-		strbuf_append_str(out, i > 0 ? "," : "");
-		json_append_text(out, finding_rules[i].id);
-	}
+	append_ids(PROFILE_CPU, out);
+	strbuf_append_char(out, ',');
+	append_ids(PROFILE_OFF_CPU, out);
 	strbuf_append_str(out, "],\"findings\":[");
 	findings_append_json_more(findings, out);
 }

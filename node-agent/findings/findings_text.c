@@ -2,7 +2,9 @@
 #include "findings/findings_text.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/text.h"
+#include "profile/waker_frame.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -24,6 +26,22 @@ static double percent(uint64_t part, uint64_t whole)
 static void append_head(const char *head, struct strbuf *out)
 {
 	strbuf_appendf(out, "   %-*s", HEAD_COLUMNS - 3, head);
+}
+
+static void append_time(uint64_t time_ns, struct strbuf *out)
+{
+	strbuf_appendf(out, "%.2f s", (double)time_ns / (double)NSEC_PER_SEC);
+}
+
+static void append_wait(const struct finding *finding, struct strbuf *out)
+{
+	append_head("blocked", out);
+	append_time(finding->count, out);
+	strbuf_append_str(out, " of ");
+	append_time(finding->of, out);
+	if (finding->cpus > 0)
+		strbuf_appendf(out, "; %.2f threads on average", finding->cpus);
+	strbuf_append_char(out, '\n');
 }
 
 static void append_samples(const struct finding *finding, struct strbuf *out)
@@ -114,7 +132,8 @@ static void append_stack(const struct findings *findings, const struct finding *
 	if (finding->stack_count == 0)
 		return;
 	append_head("for example", out);
-	for (size_t i = 0; i < stack->nr && nr_runs < STACK_RUNS_MAX; i++) {
+	for (size_t i = waker_frame_depth(profile, finding->stack);
+	     i < stack->nr && nr_runs < STACK_RUNS_MAX; i++) {
 		const struct profile_location *location =
 			&profile->locations[profile->stack_locations[stack->first + i]];
 		const struct profile_line *lines = profile_location_lines(profile, location);
@@ -151,7 +170,10 @@ static void append_finding(const struct findings *findings, const struct finding
 {
 	strbuf_appendf(out, "%s\n", finding->title);
 	append_times(finding, out);
-	append_samples(finding, out);
+	if (findings->profile->type == PROFILE_OFF_CPU)
+		append_wait(finding, out);
+	else
+		append_samples(finding, out);
 	append_parts("called by", finding, &finding->callers, 0, out);
 	append_parts("time of", finding, &finding->programs, finding->nr_interrupts, out);
 	append_parts("started by", finding, &finding->starters, 0, out);
@@ -174,10 +196,16 @@ void findings_append_text(const struct findings *findings, unsigned int columns,
 	if (findings->nr > 0)
 		return;
 	strbuf_append_str(out, "no findings: none of the ");
-	text_append_count(out, nr_finding_rules);
+	text_append_count(out, finding_table_of(findings->profile->type).nr);
 	strbuf_append_str(out, " rules matches these ");
-	text_append_count(out, findings->total);
-	strbuf_append_str(out, " samples; " DOCUMENT " lists the rules\n");
+	if (findings->profile->type == PROFILE_OFF_CPU) {
+		append_time(findings->total, out);
+		strbuf_append_str(out, " of blocked time");
+	} else {
+		text_append_count(out, findings->total);
+		strbuf_append_str(out, " samples");
+	}
+	strbuf_append_str(out, "; " DOCUMENT " lists the rules\n");
 }
 
 void findings_append_brief(const struct findings *findings, size_t max, unsigned int columns,

@@ -17,6 +17,15 @@
 	"do_raw_* raw_spin_rq_lock_nested task_rq_lock __task_rq_lock mutex_lock* "                \
 	"__mutex_lock* ww_mutex_lock* down_read* down_write* __down_read* "                        \
 	"__down_write* mmap_read_lock* mmap_write_lock* percpu_down_*"
+/* What wants the mmap_lock, at the end of LOCK_FUNCTIONS. */
+#define MMAP_LOCK_TAKERS                                                                           \
+	"vm_mmap_pgoff __vm_munmap do_munmap do_user_addr_fault exc_page_fault "                   \
+	"do_page_fault __do_page_fault do_mprotect_pkey do_madvise "                               \
+	"do_madvise_walk_vmas madvise_lock __do_sys_brk __x64_sys_brk "                            \
+	"lock_mm_and_find_vma internal_get_user_pages_fast gup_fast_fallback "                     \
+	"__get_user_pages_locked __mm_populate dup_mmap exit_mmap __do_sys_mremap "                \
+	"__access_remote_vm m_start proc_pid_cmdline_read mlock_fixup "                            \
+	"apply_mlockall_flags get_signal userfaultfd_*"
 #define NETFILTER "nft_do_chain ipt_do_table ip6t_do_table arpt_do_table ebt_do_table"
 #define FORK                                                                                       \
 	"kernel_clone _do_fork copy_process __do_sys_clone __do_sys_clone3 __do_sys_fork "         \

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "findings/stack_matcher.h"
 
+#include "profile/waker_frame.h"
+
 #include <stdlib.h>
 
 static const char interrupts[] =
@@ -30,11 +32,12 @@ struct frame_walk {
 static struct frame_walk walk_of(const struct stack_matcher *matcher, uint32_t stack)
 {
 	const struct profile *profile = matcher->profile;
+	size_t nr_skipped = waker_frame_depth(profile, stack);
 
 	return (struct frame_walk){
 		.matcher = matcher,
-		.locations = profile->stack_locations + profile->stacks[stack].first,
-		.nr_locations = profile->stacks[stack].nr,
+		.locations = profile->stack_locations + profile->stacks[stack].first + nr_skipped,
+		.nr_locations = profile->stacks[stack].nr - nr_skipped,
 	};
 }
 
@@ -69,8 +72,9 @@ static bool walk_next(struct frame_walk *walk, struct frame *ret_frame)
 static bool is_boundary(const struct stack_matcher *matcher, enum finding_code code,
 			struct name_bits sets)
 {
-	return code == CODE_KERNEL && (name_bits_have(sets, matcher->interrupts) ||
-				       name_bits_have(sets, matcher->softirqs));
+	return code == CODE_KERNEL && matcher->profile->type != PROFILE_OFF_CPU &&
+	       (name_bits_have(sets, matcher->interrupts) ||
+		name_bits_have(sets, matcher->softirqs));
 }
 
 /* As walk_next(), but ends where interrupted code begins. */
@@ -129,8 +133,8 @@ static int compile(struct stack_matcher *matcher)
 		r = add_list(matcher, interrupts, ' ', &matcher->interrupts);
 	if (r == 0)
 		r = add_list(matcher, softirqs, ' ', &matcher->softirqs);
-	for (size_t i = 0; r == 0 && i < nr_finding_rules; i++)
-		r = add_rule(matcher, &finding_rules[i], &matcher->rules[i]);
+	for (size_t i = 0; r == 0 && i < matcher->table.nr; i++)
+		r = add_rule(matcher, &matcher->table.rules[i], &matcher->rules[i]);
 	return r;
 }
 
@@ -170,7 +174,10 @@ static int look_up(struct stack_matcher *matcher)
 
 int stack_matcher_init(struct stack_matcher *matcher, const struct profile *profile)
 {
-	*matcher = (struct stack_matcher){ .profile = profile };
+	*matcher = (struct stack_matcher){
+		.profile = profile,
+		.table = finding_table_of(profile->type),
+	};
 	int r = compile(matcher);
 	if (r == 0)
 		r = look_up(matcher);
@@ -235,10 +242,12 @@ static bool matches(const struct stack_matcher *matcher, size_t rule,
 		    const struct stack_sets *stack_sets, uint32_t stack)
 {
 	const struct rule_sets *sets = &matcher->rules[rule];
-	enum finding_code code = finding_rules[rule].code;
+	enum finding_code code = matcher->table.rules[rule].code;
 	struct frame_walk walk = walk_of(matcher, stack);
 	struct frame caller;
 
+	if (sets->frames < 0) /* a rule of waits: the reason decides */
+		return matcher->profile->type == PROFILE_OFF_CPU;
 	if (!name_bits_have(stack_sets->own[code], sets->frames))
 		return false;
 	if (sets->without >= 0 && name_bits_have(stack_sets->all[code], sets->without))
@@ -257,7 +266,9 @@ static struct stack_sets sets_of(const struct stack_matcher *matcher, uint32_t i
 	struct stack_sets sets = { 0 };
 	bool is_interrupted = false;
 
-	for (size_t i = stack->first; i < stack->first + stack->nr; i++) {
+	size_t nr_skipped = waker_frame_depth(matcher->profile, id);
+
+	for (size_t i = stack->first + nr_skipped; i < stack->first + stack->nr; i++) {
 		const struct location_sets *location =
 			&matcher->of_location[matcher->profile->stack_locations[i]];
 
@@ -278,9 +289,9 @@ uint64_t stack_matcher_rules(const struct stack_matcher *matcher, uint32_t stack
 	struct stack_sets sets = sets_of(matcher, stack);
 	uint64_t rules = 0;
 
-	if (!name_bits_any(sets.own[CODE_ANY]))
+	if (!name_bits_any(sets.own[CODE_ANY]) && matcher->profile->type == PROFILE_CPU)
 		return 0;
-	for (size_t i = 0; i < nr_finding_rules; i++)
+	for (size_t i = 0; i < matcher->table.nr; i++)
 		if (matches(matcher, i, &sets, stack))
 			rules |= UINT64_C(1) << i;
 	return rules;
@@ -295,12 +306,12 @@ bool stack_matcher_has_thread(const struct stack_matcher *matcher, size_t rule, 
 
 uint32_t stack_matcher_caller(const struct stack_matcher *matcher, size_t rule, uint32_t stack)
 {
-	const struct finding_rule *of = &finding_rules[rule];
+	const struct finding_rule *of = &matcher->table.rules[rule];
 	const struct rule_sets *sets = &matcher->rules[rule];
 	struct frame_walk walk = walk_of(matcher, stack);
 	struct frame caller;
 
-	if (find_outermost(sets, of->code, &walk) &&
+	if ((sets->frames < 0 || find_outermost(sets, of->code, &walk)) &&
 	    find_caller(sets, of->caller_code, walk, &caller))
 		return caller.name;
 	return 0;
@@ -312,7 +323,7 @@ bool stack_matcher_starts(const struct stack_matcher *matcher, size_t rule, uint
 	struct frame frame;
 
 	while (walk_next_own(&walk, &frame))
-		if (is_in(&frame, finding_rules[rule].code, matcher->rules[rule].starters))
+		if (is_in(&frame, matcher->table.rules[rule].code, matcher->rules[rule].starters))
 			return true;
 	return false;
 }
@@ -325,7 +336,7 @@ bool stack_matcher_is_interrupt(const struct stack_matcher *matcher, uint32_t id
 		const struct location_sets *location =
 			&matcher->of_location[matcher->profile->stack_locations[i]];
 
-		if (location->code == CODE_KERNEL &&
+		if (is_boundary(matcher, location->code, location->sets) &&
 		    name_bits_have(location->sets, matcher->interrupts))
 			return true;
 	}

@@ -9,7 +9,10 @@
  *	       …
  *	       handle_softirqs		the end of what is looked at
  *	       asm_common_interrupt
- *	root   futex_wake		interrupted */
+ *	root   futex_wake		interrupted
+ *
+ * Of a wait, the whole stack of the thread is looked at, as the interrupt that stopped it is no
+ * cause; that of its waker is not. */
 #ifndef FINDINGS_STACK_MATCHER_H
 #define FINDINGS_STACK_MATCHER_H
 
@@ -38,8 +41,9 @@ struct location_sets {
 
 struct stack_matcher {
 	const struct profile *profile; /* borrowed */
+	struct finding_table table;
 	struct name_sets sets;
-	struct rule_sets rules[FINDING_RULES_MAX]; /* as finding_rules[] */
+	struct rule_sets rules[FINDING_RULES_MAX]; /* as the table's */
 	int interrupts, softirqs; /* sets */
 	struct name_bits *of_string; /* sets of each string of the profile; owned */
 	struct location_sets *of_location; /* owned */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Known causes of CPU time in the selection, as `flamelet findings --json` prints them. */
+/* Known causes of CPU time and of waits in the selection, as `flamelet findings --json` prints them. */
 import { button, el } from '../dom.ts';
 
 interface Part {
@@ -11,9 +11,11 @@ interface Part {
 interface Finding {
 	id: string;
 	title: string;
-	samples: number;
+	kind: 'cpu' | 'offcpu';
+	samples: number; /* of offcpu, here and in parts: nanoseconds */
 	of: number;
-	cpus: number;
+	cpus?: number;
+	threads?: number;
 	callers: Part[];
 	programs: Part[];
 	starters: Part[];
@@ -34,9 +36,15 @@ function parts(list: Part[]): string {
 	return list.map(({ name, samples, of }) => `${name} ${Math.round(of > 0 ? (100 * samples) / of : 0)} %`).join(', ');
 }
 
+function seconds(ns: number): string {
+	return `${(ns / 1e9).toFixed(2)} s`;
+}
+
 function card(finding: Finding, search: (name: string) => void): HTMLElement {
 	const facts: [string, (Node | string)[]][] = [
-		['samples', [`${finding.samples} of ${finding.of}; ${finding.cpus.toFixed(2)} CPUs on average`]],
+		finding.kind === 'offcpu' ? ['blocked', [`${seconds(finding.samples)} of ${seconds(finding.of)}; ` +
+			`${(finding.threads ?? 0).toFixed(2)} threads on average`]] :
+			['samples', [`${finding.samples} of ${finding.of}; ${(finding.cpus ?? 0).toFixed(2)} CPUs on average`]],
 		['called by', [parts(finding.callers)]],
 		['time of', [parts(finding.programs)]],
 		['started by', [parts(finding.starters)]],

@@ -134,7 +134,8 @@ static void json_has_all_evidence(void **state)
 	findings_append_json(&findings, &text);
 	assert_int_equal(json_parse(strbuf_str(&text), text.len, MAX_BYTES * 16, &root), 0);
 	assert_int_equal(number(root, "samples"), 100);
-	assert_int_equal(json_nr_children(json_find(root, "rules")), nr_finding_rules);
+	assert_int_equal(json_nr_children(json_find(root, "rules")),
+			 nr_finding_rules + nr_wait_rules);
 	assert_int_equal(json_nr_children(json_find(root, "findings")), 1);
 
 	const struct json_value *finding = json_first_child(json_find(root, "findings"));
