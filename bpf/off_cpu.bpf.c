@@ -18,9 +18,9 @@
 #define PROBABILITY_BITS 22 /* of the quotient: lengths have up to 34 */
 
 /* Returns the share that a length has of the threshold. */
-static __always_inline __u32 share_of_threshold(__u64 length_us)
+static __always_inline __u32 share_of_threshold(__u64 length_ns)
 {
-	__u64 length_ns = length_us * NSEC_PER_USEC, threshold_ns = off_cpu_threshold_ns;
+	__u64 threshold_ns = off_cpu_threshold_ns;
 
 	if (length_ns >= threshold_ns)
 		return OFF_CPU_CERTAIN;
@@ -28,15 +28,17 @@ static __always_inline __u32 share_of_threshold(__u64 length_us)
 }
 
 /* Returns the probability with which a block is chosen at its beginning; 0: it is not. */
-static __always_inline __u32 choose_at_begin(__u32 predicted_us, bool is_first)
+static __always_inline __u32 choose_at_begin(__u64 predicted_ns, bool is_first)
 {
 	__u32 share;
 
 	if (is_first)
 		return OFF_CPU_CERTAIN;
-	share = share_of_threshold(predicted_us);
 	if (off_cpu_has_exit)
-		return predicted_us >= OFF_CPU_LONG_US && share == OFF_CPU_CERTAIN ? share : 0;
+		return predicted_ns >= OFF_CPU_LONG_NS && predicted_ns >= off_cpu_threshold_ns
+			       ? OFF_CPU_CERTAIN
+			       : 0;
+	share = share_of_threshold(predicted_ns);
 	return share < OFF_CPU_MIN_PROBABILITY ? OFF_CPU_MIN_PROBABILITY : share;
 }
 
@@ -110,7 +112,7 @@ static __always_inline __u32 us_since_wake(const struct off_cpu_slot *slot, __u6
 {
 	if (!slot->is_woken)
 		return 0;
-	return (__u32)((now_ns - slot->begin_ns) / NSEC_PER_USEC) - slot->woken_us;
+	return (__u32)((now_ns - slot->woken_ns) / NSEC_PER_USEC);
 }
 
 /* If the record is lost, the agent sees in the slot that the block is over. */
@@ -134,14 +136,17 @@ static __always_inline void send_end(__u32 tid, __u32 sequence, __u32 runnable_u
 	(void)output_event(event, false);
 }
 
-/* Chooses a block by its length. Returns the probability; 0: it is not chosen. */
+/* Chooses a block by its length. Returns the probability; 0: it is not chosen. A multiplication
+ * tells of nearly all that are not, and costs less than the division. */
 static __always_inline __u32 choose_by_length(__u64 length_ns)
 {
-	__u32 probability = share_of_threshold(length_ns / NSEC_PER_USEC);
+	__u64 random = bpf_get_prandom_u32(), threshold_ns = off_cpu_threshold_ns;
+	__u32 probability;
 
-	if (length_ns < off_cpu_min_ns || bpf_get_prandom_u32() >= probability)
+	if (length_ns < off_cpu_min_ns || ((random >> 2) * threshold_ns) >> 30 > length_ns)
 		return 0;
-	return probability;
+	probability = share_of_threshold(length_ns);
+	return random < probability ? probability : 0;
 }
 
 /* Notes a block that is over. What the thread, which runs next, knows of it cannot be read before
@@ -209,15 +214,15 @@ static __always_inline void end_chosen(const struct off_cpu_slot *slot, __u32 ti
 
 static __always_inline void end_known(struct off_cpu_slot *slot, __u32 tid, __u64 now_ns)
 {
-	__u64 length_us = (now_ns - slot->begin_ns) / NSEC_PER_USEC;
+	__u64 length_ns = now_ns - slot->begin_ns;
 
 	if (slot->is_chosen)
 		end_chosen(slot, tid, now_ns);
 	else if (off_cpu_has_exit)
 		end_unchosen(slot, tid, now_ns);
-	if (length_us > OFF_CPU_MAX_THRESHOLD_NS / NSEC_PER_USEC)
-		length_us = OFF_CPU_MAX_THRESHOLD_NS / NSEC_PER_USEC;
-	slot->predicted_us = slot->predicted_us - slot->predicted_us / 4 + (__u32)length_us / 4;
+	if (length_ns > OFF_CPU_MAX_THRESHOLD_NS)
+		length_ns = OFF_CPU_MAX_THRESHOLD_NS;
+	slot->predicted_ns = slot->predicted_ns - slot->predicted_ns / 4 + length_ns / 4;
 	slot->begin_ns = 0;
 	slot->is_chosen = false;
 }
@@ -258,7 +263,7 @@ static __always_inline void begin_block(void *ctx, struct task_struct *task, boo
 		return;
 	is_first = slot->tid != tid;
 	if (is_first)
-		slot->predicted_us = 0;
+		slot->predicted_ns = 0;
 	slot->is_chosen = false;
 	slot->begin_ns = 0;
 	slot->tid = state & TASK_DEAD ? 0 : tid;
@@ -268,7 +273,7 @@ static __always_inline void begin_block(void *ctx, struct task_struct *task, boo
 	slot->run_delay_ns = read_run_delay(task);
 	slot->was_preempted = is_preempted || state == TASK_RUNNING;
 	slot->is_woken = false;
-	probability = choose_at_begin(slot->predicted_us, is_first);
+	probability = choose_at_begin(slot->predicted_ns, is_first);
 	if (probability == 0 || bpf_get_prandom_u32() > probability)
 		return;
 	if (unwinder_is_busy()) { /* newer kernels may preempt it */
@@ -407,7 +412,7 @@ int BPF_PROG(off_cpu_waking, struct task_struct *task)
 		return 0;
 	now_ns = bpf_ktime_get_ns();
 	slot->is_woken = true;
-	slot->woken_us = (__u32)((now_ns - slot->begin_ns) / NSEC_PER_USEC);
+	slot->woken_ns = now_ns;
 	if (choose_at_wake(slot, now_ns) && !unwinder_is_busy())
 		send_waker(ctx, task, slot->sequence, now_ns);
 	return 0;

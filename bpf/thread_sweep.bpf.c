@@ -79,7 +79,7 @@ static __always_inline void take_slot(struct off_cpu_slot *slot, struct task_str
 				      __u32 tid, __u64 begin_ns)
 {
 	if (slot->tid != tid)
-		slot->predicted_us = 0;
+		slot->predicted_ns = 0;
 	slot->tid = tid;
 	slot->begin_ns = begin_ns;
 	slot->was_preempted = false;

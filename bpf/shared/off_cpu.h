@@ -50,7 +50,7 @@
 #define OFF_CPU_MIN_PROBABILITY (OFF_CPU_CERTAIN / 256) /* at a beginning */
 
 /* Threads whose blocks are this long, and reach the threshold, are seen while they wait. */
-#define OFF_CPU_LONG_US (100 * 1000)
+#define OFF_CPU_LONG_NS (100 * 1000 * 1000ULL)
 
 /* A block that was not chosen when it began is chosen once it is this long. */
 #define OFF_CPU_OVERDUE_NS (1000 * 1000 * 1000ULL)
@@ -64,14 +64,14 @@
  * or ends a block, or where it is found asleep; the agent reads it. */
 struct off_cpu_slot {
 	__u64 begin_ns; /* CLOCK_MONOTONIC; 0: the thread runs */
-	__u32 predicted_us; /* length of its next block */
+	__u64 predicted_ns; /* length of its next block */
 	__u32 tid;
 	__u32 sequence; /* of the block that was chosen last, as in its records */
 	__u16 is_chosen; /* the present block is */
 	__u8 was_preempted; /* when it began */
 	__u8 is_woken; /* the waker was seen */
 	__u32 wake_probability; /* with which the block was chosen then; 0: it was not */
-	__u32 woken_us; /* when it was, since the beginning of the block */
+	__u64 woken_ns; /* when it was */
 	__u64 run_delay_ns; /* its time in run queues in all, up to the beginning of the block */
 };
 
