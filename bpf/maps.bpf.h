@@ -116,6 +116,7 @@ struct off_cpu_turn {
 	__u32 runnable_us; /* as in the record, if the kernel does not count it */
 	__u32 was_begun; /* a record RECORD_BLOCK_BEGIN was sent */
 	__u64 run_delay_ns; /* as in the slot; RUN_DELAY_UNKNOWN */
+	char rival_comm[TASK_COMM_LEN]; /* as in the record */
 };
 
 MAP struct {

@@ -42,6 +42,14 @@ static __always_inline __u32 choose_at_begin(__u64 predicted_ns, bool is_first)
 	return share < OFF_CPU_MIN_PROBABILITY ? OFF_CPU_MIN_PROBABILITY : share;
 }
 
+static __always_inline void set_rival(struct sample_event *event, const char *rival_comm)
+{
+	if (rival_comm)
+		__builtin_memcpy(event->rival_comm, rival_comm, TASK_COMM_LEN);
+	else
+		event->rival_comm[0] = '\0';
+}
+
 /* What a record says of its block, besides the stacks. */
 struct block_facts {
 	__u8 kind;
@@ -51,6 +59,7 @@ struct block_facts {
 	__u32 probability;
 	__u32 sequence;
 	__u32 runnable_us;
+	const char *rival_comm;
 };
 
 /* The thread has the mark of a wait for a device until it has run on. */
@@ -95,6 +104,7 @@ static __always_inline bool send_block(void *ctx, struct task_struct *task,
 	event->probability = facts->probability;
 	event->sequence = facts->sequence;
 	event->runnable_us = facts->runnable_us;
+	set_rival(event, facts->rival_comm);
 	event->wait_flags = read_wait_flags(task, facts->was_preempted);
 	if (!note_lock(task, scratch))
 		return false;
@@ -115,8 +125,10 @@ static __always_inline __u32 us_since_wake(const struct off_cpu_slot *slot, __u6
 	return (__u32)((now_ns - slot->woken_ns) / NSEC_PER_USEC);
 }
 
-/* If the record is lost, the agent sees in the slot that the block is over. */
-static __always_inline void send_end(__u32 tid, __u32 sequence, __u32 runnable_us, __u64 now_ns)
+/* If the record is lost, the agent sees in the slot that the block is over. `rival_comm` has
+ * TASK_COMM_LEN bytes; NULL: it is not known. */
+static __always_inline void send_end(__u32 tid, __u32 sequence, __u32 runnable_us,
+				     const char *rival_comm, __u64 now_ns)
 {
 	__u32 index = unwinder_is_busy();
 	struct scratch *scratch = bpf_map_lookup_elem(&scratch_of_cpu, &index);
@@ -130,6 +142,7 @@ static __always_inline void send_end(__u32 tid, __u32 sequence, __u32 runnable_u
 	event->tid = tid;
 	event->sequence = sequence;
 	event->runnable_us = runnable_us;
+	set_rival(event, rival_comm);
 	event->nr_kernel = 0;
 	event->nr_user = 0;
 	event->unwind_result = UNWIND_COMPLETE;
@@ -205,7 +218,7 @@ static __always_inline void end_chosen(const struct off_cpu_slot *slot, __u32 ti
 	struct off_cpu_turn *turn = off_cpu_has_exit ? end_late_slot(slot, tid, now_ns) : NULL;
 
 	if (!turn) {
-		send_end(tid, slot->sequence, us_since_wake(slot, now_ns), now_ns);
+		send_end(tid, slot->sequence, us_since_wake(slot, now_ns), NULL, now_ns);
 		return;
 	}
 	turn->was_begun = true;
@@ -291,14 +304,33 @@ static __always_inline void begin_block(void *ctx, struct task_struct *task, boo
 	slot->is_chosen = send_block(ctx, task, &facts);
 }
 
+/* Notes who had the CPU until the present turn, which is that of a thread whose block was chosen.
+ * The idle task has no rival: then the CPU was free. */
+static __always_inline void note_rival(struct task_struct *rival, __u32 tid)
+{
+	struct off_cpu_turn *turn = get_turn();
+	struct task_struct *leader;
+
+	if (!turn || turn->tid != tid || turn->is_unwinding)
+		return;
+	turn->rival_comm[0] = '\0';
+	if (READ_KERNEL(rival->pid) == 0)
+		return;
+	leader = READ_KERNEL(rival->group_leader);
+	bpf_core_read(turn->rival_comm, TASK_COMM_LEN, &leader->comm);
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(off_cpu_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	__u64 now_ns = bpf_ktime_get_ns();
 	__u32 next_tid = (__u32)READ_KERNEL(next->pid);
 
-	if (next_tid != 0)
+	if (next_tid != 0) {
 		end_block(next, next_tid, now_ns);
+		if (off_cpu_has_exit)
+			note_rival(prev, next_tid);
+	}
 	if (READ_KERNEL(prev->pid) != 0)
 		begin_block(ctx, prev, preempt, now_ns);
 	return 0;
@@ -331,7 +363,7 @@ int off_cpu_exit(void *ctx)
 		return 0;
 	if (turn->was_begun) {
 		send_end((__u32)READ_KERNEL(task->pid), turn->sequence, runnable_us(task, turn),
-			 turn->end_ns);
+			 turn->rival_comm, turn->end_ns);
 		return 0;
 	}
 	const struct block_facts facts = {
@@ -342,6 +374,7 @@ int off_cpu_exit(void *ctx)
 		.probability = turn->probability,
 		.sequence = turn->sequence,
 		.runnable_us = runnable_us(task, turn),
+		.rival_comm = turn->rival_comm,
 	};
 	turn->is_unwinding = true;
 	(void)send_block(ctx, task, &facts);

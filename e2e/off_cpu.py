@@ -161,6 +161,12 @@ def check_deadlock(flamelet, directory):
         yield f"stacks of the deadlock are not whole: {stacks}"
 
 
+def has_exit():
+    """Whether the kernel tells that a thread runs again: since Linux 6.15 or so."""
+    with open("/sys/kernel/btf/vmlinux", "rb") as file:
+        return b"btf_trace_sched_exit_tp" in file.read()
+
+
 def sum_reasons(folded):
     """{thread: {reason: seconds}}"""
     sums = {}
@@ -178,6 +184,17 @@ def find_waker(folded, thread):
             waker = split(frames)[1][0]
             sums[waker] = sums.get(waker, 0) + seconds
     return max(sums, key=sums.get, default="")
+
+
+def check_rivals(folded):
+    """Two threads share a CPU: most of the time that one of them waits for it, its own process has it."""
+    sums = {}
+    for (thread, reason, *frames), seconds in read_folded(folded):
+        if thread == "preempted" and reason in ("preempted", "run-queue"):
+            sums[frames[-1]] = sums.get(frames[-1], 0) + seconds
+    named = {frame: seconds for frame, seconds in sums.items() if frame.startswith("[CPU used by ")}
+    if sum(named.values()) < RIGHT_SHARE * sum(sums.values()) or "[CPU used by wait_reasons]" not in named:
+        yield f"the thread that was preempted has the tips {sums}"
 
 
 def check_run_delay(output, waits):
@@ -210,6 +227,8 @@ def check_reasons(flamelet, directory):
         if find_waker(folded, thread) != waker:
             yield f"the waker of thread {thread} is {find_waker(folded, thread)}"
     yield from check_run_delay(done.stdout, sums.get("preempted", {}))
+    if has_exit():
+        yield from check_rivals(folded)
     if "waited for" not in done.stdout:
         yield f"the summary tells no reasons: {done.stdout}"
 
@@ -243,7 +262,7 @@ def check_kernel_threads(flamelet, directory):
 
 def check_refusal(flamelet, directory):
     done = record(flamelet, "--kind", "offcpu", "--capture", "perf", "-d", "1", "-o", os.path.join(directory, "x.svg"))
-    if done.returncode != 1 or "--kind offcpu needs --capture=bpf" not in done.stderr:
+    if done.returncode != 1 or "need --capture=bpf" not in done.stderr:
         yield f"perf: exit status {done.returncode}: {done.stderr}"
 
 

@@ -73,9 +73,11 @@ struct sample_event {
 	__u64 lock; /* address of the lock for which it waited */
 	char thread_comm[TASK_COMM_LEN];
 	char process_comm[TASK_COMM_LEN]; /* of the thread group's leader */
+	/* Of the end of a block: the process that had the CPU until then; "": none, or not known */
+	char rival_comm[TASK_COMM_LEN];
 	__u64 frames[MAX_FRAMES]; /* words */
 };
 
-_Static_assert(sizeof(struct sample_event) == 112 + 8 * MAX_FRAMES, "no hidden padding");
+_Static_assert(sizeof(struct sample_event) == 128 + 8 * MAX_FRAMES, "no hidden padding");
 
 #endif

@@ -78,5 +78,6 @@ void pipeline_choice_apply(const struct options *options, struct pipeline_opts *
 	opts->counts_contentions = opts->locks && command == COMMAND_AGENT;
 	opts->hidden_reasons = options->reasons ? ~(options->reasons << REASON_PREEMPTED) : 0;
 	opts->min_block_ns = options->min_block_ns;
+	opts->shows_rivals = options->wakers;
 	opts->keeps_times = options_want_times(options);
 }

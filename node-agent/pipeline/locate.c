@@ -440,8 +440,8 @@ int locate_waiting_stack(struct locator *locator, const struct sample_event *eve
 
 	if (tip->waker)
 		r = locate_waker(locator, tip, locations, &nr);
-	if (r == 0 && tip->lock)
-		r = locate_text(locator, tip->lock, &locations[nr++]);
+	if (r == 0 && tip->cause)
+		r = locate_text(locator, tip->cause, &locations[nr++]);
 	if (r == 0)
 		r = locate_frames(locator, event, &locations[nr], &nr_more);
 	if (r < 0)

@@ -40,12 +40,12 @@ int locate_stack(struct locator *locator, const struct sample_event *event, uint
 
 /* What stands above the stack of a thread that waited. All of it is borrowed for the call. */
 struct locate_tip {
-	const char *lock; /* name of the lock for which it waited; NULL: none */
+	const char *cause; /* for what it waited, as a frame: a lock, a CPU; NULL: none */
 	const struct sample_event *waker; /* who woke it; NULL: not known */
 	const char *waker_name; /* stands in front of the stack of `waker` */
 };
 
-/* Adds the stack of a thread that waited, then a frame for the lock, then one with the name of the
+/* Adds the stack of a thread that waited, then a frame for the cause, then one with the name of the
  * waker, then the stack of the waker. Errors: those of the builder. */
 int locate_waiting_stack(struct locator *locator, const struct sample_event *event,
 			 const struct locate_tip *tip, uint32_t *ret_stack) must_check;

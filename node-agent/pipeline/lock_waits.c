@@ -52,7 +52,7 @@ void lock_waits_add(struct lock_waits *waits, const struct sample_event *event)
 	struct window_sample sample = {
 		.event = &waits->event,
 		.reason = REASON_KERNEL_LOCK,
-		.lock = name,
+		.cause = name,
 		.count = scale(event->length_ns, event->probability),
 	};
 
@@ -73,7 +73,7 @@ static void add_block(struct lock_waits *waits, struct window_series *series,
 		.event = block->event,
 		.reason = REASON_FUTEX,
 		.waker = waker,
-		.lock = name,
+		.cause = name,
 		.count = count,
 	};
 

@@ -166,6 +166,7 @@ static void init_series(struct pipeline *pipeline)
 		.hidden_reasons = pipeline->opts.hidden_reasons,
 		.min_block_ns = pipeline->opts.min_block_ns,
 		.period_ns = pipeline->opts.period_ns,
+		.shows_rivals = pipeline->opts.shows_rivals,
 		.series.type = pipeline->opts.wall ? PROFILE_WALL : PROFILE_OFF_CPU,
 	};
 	if (pipeline->opts.locks) {

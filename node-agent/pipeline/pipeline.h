@@ -58,6 +58,7 @@ struct pipeline_opts {
 	bool counts_contentions; /* not only the time of these */
 	uint32_t hidden_reasons; /* 1 << enum wait_reason: blocks that do not count */
 	uint64_t min_block_ns; /* shorter ones do not */
+	bool shows_rivals; /* who had the CPU for which a thread waited */
 	bool keeps_times; /* keep the time of each sample, so that samples are not merged */
 	struct identity_opts identity;
 	/* Takes each finished profile, on the symbolizer thread; the reference stays the

@@ -11,7 +11,10 @@
 #include "pipeline/wait_reasons.h"
 #include "pipeline/wakers.h"
 
+#include <stdio.h>
+
 #define BLOCKS_LATE_NS (10 * NSEC_PER_MSEC) /* their ends may be on their way */
+#define RIVAL_NAME_BYTES 64
 #define WAKER_MAX_NS (10 * NSEC_PER_SEC) /* from the wake-up to the end of the block */
 
 void waits_learn_kernel(struct waits *waits, const struct kernel_symbols *symbols)
@@ -33,8 +36,16 @@ static bool is_for_lock(const struct waits *waits, const struct block *block)
 	return waits->locks && block->event->wait_flags & WAIT_FLAG_LOCK;
 }
 
+/* Who made a thread wait, as far as it is known. */
+struct culprit {
+	const struct block *waker; /* who woke it at last; NULL: not known */
+	const char *rival; /* who had its CPU, as a frame; NULL: not known */
+};
+
+static const struct culprit nobody;
+
 /* Adds the time of a block up to `until_ns` to the window. */
-static void count_block(struct waits *waits, struct block *block, const struct block *waker,
+static void count_block(struct waits *waits, struct block *block, const struct culprit *culprit,
 			uint64_t until_ns)
 {
 	uint64_t weight_ns;
@@ -46,13 +57,14 @@ static void count_block(struct waits *waits, struct block *block, const struct b
 		return;
 	block->event->time_ns = until_ns;
 	if (is_for_lock(waits, block))
-		lock_waits_add_block(waits->locks, block, waker, weight_ns);
+		lock_waits_add_block(waits->locks, block, culprit->waker, weight_ns);
 	if (waits->are_only_locks || waits->hidden_reasons & 1U << block->reason)
 		return;
 	const struct window_sample sample = {
 		.event = block->event,
 		.reason = block->reason,
-		.waker = waker,
+		.waker = culprit->waker,
+		.cause = culprit->rival,
 		.count = weight_ns,
 	};
 	(void)window_filler_add(waits->filler, waits->series.window, &sample);
@@ -89,7 +101,7 @@ static void count_blocks(struct waits *waits, bool is_last)
 			continue;
 		}
 		if ((is_last || block_is_due(block, end_ns)) && is_long(waits, block, end_ns))
-			count_block(waits, block, NULL, end_ns);
+			count_block(waits, block, &nobody, end_ns);
 		i++;
 	}
 }
@@ -154,20 +166,35 @@ void waits_begin(struct waits *waits, const struct sample_event *event)
 		waits->nr_blocks_lost++;
 }
 
-/* Counts the last part of a block, which a record ended. At its end the thread waited for a CPU
- * only, if it is known when it was woken. */
-static void finish_block(struct waits *waits, struct block *block, const struct sample_event *end)
+/* Counts the last part of a block. First the thread slept, if it was not preempted, then it waited
+ * for a CPU. */
+static void count_end(struct waits *waits, struct block *block, const struct block *waker,
+		      const struct sample_event *end)
 {
 	uint64_t runnable_ns = min_u64(end->runnable_us * NSEC_PER_USEC, end->time_ns);
+	const struct culprit woken_by = { .waker = waker };
+	struct culprit queued_by = woken_by;
+	char rival[RIVAL_NAME_BYTES];
+
+	if (waits->shows_rivals && end->rival_comm[0] != '\0') {
+		snprintf(rival, sizeof(rival), "[CPU used by %.*s]", TASK_COMM_LEN,
+			 end->rival_comm);
+		queued_by = (struct culprit){ .rival = rival };
+	}
+	count_block(waits, block, block->reason == REASON_PREEMPTED ? &queued_by : &woken_by,
+		    end->time_ns - runnable_ns);
+	block->reason = REASON_RUN_QUEUE;
+	count_block(waits, block, &queued_by, end->time_ns);
+	if (is_for_lock(waits, block))
+		lock_waits_count_block(waits->locks, block, waker);
+}
+
+static void finish_block(struct waits *waits, struct block *block, const struct sample_event *end)
+{
 	struct block *waker = blocks_find(&waits->wakers, end->tid, end->sequence);
 
-	if (waits->series.window && is_long(waits, block, end->time_ns)) {
-		count_block(waits, block, waker, end->time_ns - runnable_ns);
-		block->reason = REASON_RUN_QUEUE;
-		count_block(waits, block, waker, end->time_ns);
-		if (is_for_lock(waits, block))
-			lock_waits_count_block(waits->locks, block, waker);
-	}
+	if (waits->series.window && is_long(waits, block, end->time_ns))
+		count_end(waits, block, waker, end);
 	blocks_remove(&waits->blocks, block);
 	if (waker)
 		blocks_remove(&waits->wakers, waker);

@@ -22,6 +22,7 @@ struct waits {
 	struct window_filler *filler;
 	uint32_t hidden_reasons; /* 1 << enum wait_reason: waits that do not count */
 	uint64_t min_block_ns; /* shorter ones do not */
+	bool shows_rivals; /* who had the CPU for which a thread waited */
 	struct lock_waits *locks; /* borrowed: gets waits for locks as well; NULL: not wanted */
 	bool are_only_locks; /* there are no profiles of the waits themselves */
 	uint64_t period_ns; /* of CPU time, for which a sample stands */

@@ -30,10 +30,10 @@ struct window *window_filler_window(struct window_filler *filler, struct window_
 
 static int locate(struct locator *locator, const struct window_sample *sample, uint32_t *ret_stack)
 {
-	struct locate_tip tip = { .lock = sample->lock };
+	struct locate_tip tip = { .cause = sample->cause };
 	char name[WAKER_NAME_BYTES];
 
-	if (!sample->waker && !sample->lock)
+	if (!sample->waker && !sample->cause)
 		return locate_stack(locator, sample->event, ret_stack);
 	if (sample->waker) {
 		wakers_name(sample->waker->waker, sample->waker->event, name);

@@ -37,7 +37,7 @@ struct window_sample {
 	const struct sample_event *event;
 	enum wait_reason reason; /* of a wait, or REASON_RUNNING beside waits; else REASON_NONE */
 	const struct block *waker; /* who ended it; NULL: not known */
-	const char *lock; /* its name, of a wait for one; else NULL; borrowed for the call */
+	const char *cause; /* see struct locate_tip; borrowed for the call */
 	uint64_t count; /* in the unit of the window's type */
 };
 
