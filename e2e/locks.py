@@ -107,7 +107,7 @@ def check_wakers(flamelet, program, locks):
 
 def check_refusal(flamelet, directory):
     done = record(flamelet, "--capture", "perf", "-d", "1", "-o", os.path.join(directory, "x.svg"))
-    if done.returncode != 1 or "--kind lock need --capture=bpf" not in done.stderr:
+    if done.returncode != 1 or "lock need --capture=bpf" not in done.stderr:
         yield f"perf: exit status {done.returncode}: {done.stderr}"
 
 
