@@ -26,6 +26,23 @@ void text_append_count(struct strbuf *out, uint64_t count)
 	}
 }
 
+void text_append_time(struct strbuf *out, uint64_t time_ns)
+{
+	static const struct {
+		uint64_t ns;
+		const char *unit;
+	} units[] = { { 1000000000, "s" }, { 1000000, "ms" }, { 1000, "\xc2\xb5s" } };
+
+	for (size_t i = 0; i < array_len(units); i++) {
+		if (time_ns < units[i].ns)
+			continue;
+		strbuf_appendf(out, "%.2f %s", (double)time_ns / (double)units[i].ns,
+			       units[i].unit);
+		return;
+	}
+	strbuf_appendf(out, "%" PRIu64 " ns", time_ns);
+}
+
 void text_append_share(struct strbuf *out, uint64_t part, uint64_t whole)
 {
 	double percent = whole ? 100.0 * (double)part / (double)whole : 0;

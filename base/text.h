@@ -11,6 +11,9 @@
 /* Copies a text; NULL stays NULL. Errors: -ENOMEM. */
 int text_copy(const char *text, char **ret_copy) must_check;
 
+/* Appends a time with its unit: "87 ns", "1.33 ms", "14.10 s". */
+void text_append_time(struct strbuf *out, uint64_t time_ns);
+
 /* Appends a number as "17,812". */
 void text_append_count(struct strbuf *out, uint64_t count);
 

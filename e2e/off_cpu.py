@@ -92,6 +92,8 @@ def check_service(flamelet, directory):
     if set(truth) != set(TIPS):
         yield f"the service did not tell its times: {done.stdout}"
     yield from check_times(read_folded(folded), truth, has_wakers=True)
+    if "off_cpu \u2192 off_cpu" not in done.stdout:
+        yield f"the summary does not tell who ended the waits: {done.stdout}"
     if "threads waited for" not in done.stdout:
         yield f"the summary does not tell the time: {done.stdout}"
     if "Waiting for a lock of the program in serv" not in done.stdout:

@@ -280,6 +280,12 @@
 		return endOfName(base, what.kind, room);
 	}
 
+	function timeOf(ns) {
+		const [size, unit] = [[1e9, 's'], [1e6, 'ms'], [1e3, '\u00b5s']].find(([size]) => ns >= size) ?? [1, 'ns'];
+
+		return `${size > 1 ? (ns / size).toFixed(2) : ns} ${unit}`;
+	}
+
 	/* As in the picture without the script: name and share, and on a second line what else is known. */
 	function titleOf(i) {
 		const { name, source } = view.what[i];
@@ -287,7 +293,7 @@
 		const value = tree.value + (count === 1 ? '' : 's');
 		const share = total ? (100 * count / total).toFixed(2) : '100.00';
 		const said = diff ? diff.title(view.counts[1][i], view.counts[0][i], `${tree.value}s`)
-			: `${count.toLocaleString('en-US')} ${value}, ${share} %`;
+			: `${tree.value === 'nanosecond' ? timeOf(count) : `${count.toLocaleString('en-US')} ${value}`}, ${share} %`;
 
 		return `${name} (${said})` + (source ? `\n${source}` : '');
 	}

@@ -12,10 +12,14 @@
 #include "base/json_text.h"
 #include "profile/frame_rows.h"
 #include "profile/used_rows.h"
+#include "profile/waker_edge.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define WAKERS_MAX 100
+#define WAKER_MAX_BYTES 16384
 
 struct encoder {
 	const struct profile *profile; /* borrowed */
@@ -230,6 +234,36 @@ static void put_head(struct encoder *encoder, const struct caption *caption)
 	}
 }
 
+/* Puts who ended whose waits, the longest first, if wakers were recorded. */
+static int put_wakers(struct encoder *encoder)
+{
+	_cleanup_(ranking_done) struct ranking edges = { 0 };
+	struct rank ranks[WAKERS_MAX];
+	struct strbuf *out = encoder->out;
+
+	int r = encoder->profile->type != PROFILE_CPU
+			? waker_edge_rank(encoder->profile, "\n", &edges)
+			: ranking_init(&edges);
+	if (r < 0)
+		return r;
+	size_t nr = ranking_top(&edges, array_len(ranks), ranks);
+	if (nr > 0)
+		strbuf_append_str(out, ",\n\"wakers\":[");
+	for (size_t i = 0; i < nr; i++) {
+		size_t len = strcspn(ranks[i].label, "\n");
+		_cleanup_(strbuf_done) struct strbuf waker = strbuf_with_max(WAKER_MAX_BYTES);
+
+		strbuf_append(&waker, ranks[i].label, len);
+		put_comma(out, i, "\n{");
+		json_append_member(out, "waker", strbuf_str(&waker));
+		put_text(out, 1, "sleeper", ranks[i].label + len + 1);
+		put_number(out, "value", ranks[i].count);
+		strbuf_append_char(out, '}');
+	}
+	strbuf_append_str(out, nr > 0 ? "]" : "");
+	return 0;
+}
+
 int json_profile_encode(const struct profile *profile, const struct caption *caption,
 			struct strbuf *out)
 {
@@ -242,8 +276,9 @@ int json_profile_encode(const struct profile *profile, const struct caption *cap
 		put_stacks(&encoder);
 		put_label_sets(&encoder);
 		put_samples(&encoder);
+		r = put_wakers(&encoder);
 		strbuf_append_str(out, "}\n");
-		r = strbuf_error(out);
+		r = r < 0 ? r : strbuf_error(out);
 	}
 	strbuf_fail(out, r);
 	return r;

@@ -26,6 +26,7 @@
 #include "profile/flame_source.h"
 #include "profile/flame_tree.h"
 #include "profile/svg_data.h"
+#include "profile/waker_frame.h"
 #include "profile/xml.h"
 
 #include <stdbool.h>
@@ -65,7 +66,13 @@ struct svg {
 	uint32_t max_depth;
 	bool has_kind[FLAME_NR_KINDS]; /* in a box that is wide enough to be seen */
 	bool has_inlined;
+	bool has_stop, has_waker; /* of FLAME_STOP */
 };
+
+static bool is_waker(const char *name)
+{
+	return strncmp(name, WAKER_FRAME_PREFIX, strlen(WAKER_FRAME_PREFIX)) == 0;
+}
 
 /* Includes boxes that are omitted only because there are too many, as the script draws them. */
 static void find_kinds(struct svg *svg)
@@ -77,6 +84,10 @@ static void find_kinds(struct svg *svg)
 			continue;
 		svg->has_kind[node->kind] = true;
 		svg->has_inlined |= node->is_inlined;
+		if (node->kind == FLAME_STOP && is_waker(node->name))
+			svg->has_waker = true;
+		else if (node->kind == FLAME_STOP)
+			svg->has_stop = true;
 	}
 }
 
@@ -132,6 +143,22 @@ static void put_unit(const struct svg *svg, uint64_t count)
 	strbuf_append(svg->out, word, strlen(word) - (count == 1));
 }
 
+static bool is_time(const struct svg *svg)
+{
+	return strcmp(profile_type_names(svg->profile->type)->values, "nanoseconds") == 0;
+}
+
+/* Writes a count with its unit: "12 samples", "1.33 ms". */
+static void put_count(const struct svg *svg, uint64_t count)
+{
+	if (is_time(svg)) {
+		text_append_time(svg->out, count);
+		return;
+	}
+	text_append_count(svg->out, count);
+	put_unit(svg, count);
+}
+
 static uint32_t number_of(const struct svg *svg, const struct flame_node *node)
 {
 	return (uint32_t)(node - svg->tree->nodes);
@@ -145,8 +172,7 @@ static void put_title(const struct svg *svg, const struct flame_node *node)
 	if (svg->diff) {
 		diff_svg_append_title(svg->out, svg->diff, number_of(svg, node));
 	} else {
-		text_append_count(svg->out, node->count);
-		put_unit(svg, node->count);
+		put_count(svg, node->count);
 		strbuf_appendf(svg->out, ", %.2f %%", percent(svg, node->count));
 	}
 	strbuf_append_char(svg->out, ')');
@@ -198,8 +224,7 @@ static void put_subtitle(const struct svg *svg, const struct caption *caption)
 		text_append_count(svg->out, tree->nodes[0].before);
 		strbuf_append_str(svg->out, " \xe2\x86\x92 ");
 	}
-	text_append_count(svg->out, tree->nodes[0].count);
-	put_unit(svg, 0);
+	put_count(svg, tree->nodes[0].count);
 	strbuf_append_str(svg->out, "<tspan id=\"narrow\">");
 	if (nr_left_out > 0) {
 		strbuf_append_str(svg->out, " \xc2\xb7 boxes not drawn: ");
@@ -221,11 +246,14 @@ static void put_subtitle(const struct svg *svg, const struct caption *caption)
 }
 
 /* Writes an entry of the legend. Returns the position of the next one. */
-static size_t put_legend_entry(struct strbuf *out, enum flame_kind kind, bool is_inlined,
+static size_t put_legend_entry(const struct svg *svg, enum flame_kind kind, bool is_inlined,
 			       size_t x_px)
 {
 	const char *legend = is_inlined ? "inlined" : flame_color_legend(kind);
+	struct strbuf *out = svg->out;
 
+	if (kind == FLAME_STOP && svg->has_waker)
+		legend = svg->has_stop ? "waker, truncated stack" : "waker";
 	strbuf_appendf(out, "<rect x=\"%zu\" width=\"12\" height=\"12\" rx=\"3\" fill=\"", x_px);
 	flame_color_append_legend(out, kind, is_inlined);
 	strbuf_appendf(out, "\"/><text x=\"%zu\" y=\"10\">%s</text>\n", x_px + LEGEND_TEXT_PX,
@@ -245,9 +273,9 @@ static void put_kinds(const struct svg *svg)
 
 	for (size_t i = 0; i < array_len(order); i++)
 		if (svg->has_kind[order[i]])
-			x_px = put_legend_entry(svg->out, order[i], false, x_px);
+			x_px = put_legend_entry(svg, order[i], false, x_px);
 	if (svg->has_inlined)
-		put_legend_entry(svg->out, FLAME_NATIVE, true, x_px);
+		put_legend_entry(svg, FLAME_NATIVE, true, x_px);
 }
 
 static void put_legend(const struct svg *svg)

@@ -14,9 +14,9 @@ size_t waker_frame_depth(const struct profile *profile, uint32_t number)
 {
 	const struct profile_stack *stack = &profile->stacks[number];
 
-	bool may_have = profile->type == PROFILE_OFF_CPU || profile->type == PROFILE_WALL;
-
-	for (size_t i = 0; may_have && i < stack->nr; i++)
+	if (profile->type == PROFILE_CPU)
+		return 0;
+	for (size_t i = 0; i < stack->nr; i++)
 		if (waker_frame_is(profile, profile->stack_locations[stack->first + i]))
 			return i + 1;
 	return 0;

@@ -337,6 +337,8 @@ static int print_summary(const struct summary *summary)
 	if (r == 0)
 		r = findings_append_largest(summary->profile, summary->columns, &text);
 	if (r == 0)
+		r = summary_append_wakers(summary, &text);
+	if (r == 0)
 		r = fd_write_all(STDOUT_FILENO, text.data, text.len);
 	if (r < 0)
 		fprintf(stderr, "flamelet: cannot write the summary: %s\n", strerror(-r));

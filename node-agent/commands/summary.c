@@ -9,11 +9,14 @@
 #include "commands/open_hint.h"
 #include "commands/owner.h"
 #include "profile/ranking.h"
+#include "profile/waker_edge.h"
+#include "profile/waker_frame.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #define TOP_MAX 5
+#define EDGES_MAX 10
 #define WAIT_REASONS_MAX 4
 #define WAIT_OWNERS_MAX 3
 #define UNWIND_REASONS_MAX 32
@@ -23,18 +26,20 @@
 #define NAME_COLUMNS_MIN 20
 #define OUTPUT_MAX_BYTES 65536
 
-/* Appends the function that ran when the sample was taken. */
+/* Appends the function that ran when the sample was taken, or that waited. */
 static void append_leaf(const struct profile *profile, const struct profile_sample *sample,
 			struct strbuf *out)
 {
 	const struct profile_stack *stack = &profile->stacks[sample->stack];
 
-	if (stack->nr == 0) {
+	size_t depth = waker_frame_depth(profile, sample->stack);
+
+	if (stack->nr <= depth) {
 		strbuf_append_str(out, "[no stack]");
 		return;
 	}
 
-	uint32_t leaf = profile->stack_locations[stack->first];
+	uint32_t leaf = profile->stack_locations[stack->first + depth];
 	strbuf_append_str(out, profile_location_name(profile, leaf));
 	if (profile->locations[leaf].kind == FRAME_KERNEL)
 		strbuf_append_str(out, " [kernel]");
@@ -58,6 +63,12 @@ static void append_reason(const struct profile *profile, const struct profile_sa
 {
 	(void)profile;
 	strbuf_append_str(out, wait_reason_word(sample->reason));
+}
+
+static void append_edge(const struct profile *profile, const struct profile_sample *sample,
+			struct strbuf *out)
+{
+	waker_edge_append(profile, sample, " \xe2\x86\x92 ", out);
 }
 
 typedef void (*label_fn)(const struct profile *profile, const struct profile_sample *sample,
@@ -92,7 +103,7 @@ static int append_ranking(const struct summary *summary, const char *head, label
 			  size_t nr_max, struct strbuf *out)
 {
 	_cleanup_(ranking_done) struct ranking ranking = { 0 };
-	struct rank ranks[TOP_MAX];
+	struct rank ranks[EDGES_MAX];
 	size_t columns = columns_behind(summary, HEAD_COLUMNS + SHARE_COLUMNS);
 
 	int r = rank_samples(summary->profile, append_label, &ranking);
@@ -281,4 +292,11 @@ int summary_append(const struct summary *summary, struct strbuf *out)
 	strbuf_append(out, strbuf_str(&truncated), truncated.len);
 	strbuf_append(out, strbuf_str(&tail), tail.len);
 	return strbuf_error(&tail) < 0 ? strbuf_error(&tail) : strbuf_error(out);
+}
+
+int summary_append_wakers(const struct summary *summary, struct strbuf *out)
+{
+	int r = append_ranking(summary, "woken by", append_edge, EDGES_MAX, out);
+
+	return r < 0 ? r : strbuf_error(out);
 }

@@ -30,4 +30,8 @@ struct summary {
 /* Appends the summary. Errors: -ENOSPC, -ENOMEM. */
 int summary_append(const struct summary *summary, struct strbuf *out) must_check;
 
+/* Appends who ended whose waits, in at most ten lines; nothing if no wakers were recorded. Errors:
+ * as above. */
+int summary_append_wakers(const struct summary *summary, struct strbuf *out) must_check;
+
 #endif

@@ -40,7 +40,7 @@ static void an_empty_profile_is_a_picture_of_the_root(void **state)
 
 	assert_int_equal(count_in(&svg, "<g><title>"), 1);
 	assert_int_equal(count_in(&svg, "all (0 samples, 100.00 %)"), 1);
-	assert_int_equal(count_in(&svg, "nan"), 0);
+	assert_int_equal(count_in(&svg, "nan%"), 0);
 	assert_int_equal(count_in(&svg, "rx=\"3\""), 0);
 }
 
@@ -287,9 +287,28 @@ static void every_failed_allocation_is_reported(void **state)
 	}
 }
 
+static void times_are_written_with_their_unit_and_wakers_named(void **state)
+{
+	static const struct wait_line lines[] = {
+		{ "sh", "main;lock;[woken by a];unlock", REASON_FUTEX, 1500000000 },
+		{ "sh", "main;read", REASON_DISK, 2500000 },
+	};
+	_cleanup_(profile_unrefp) struct profile *profile = profile_of_waits(lines,
+									     array_len(lines));
+	_cleanup_(strbuf_done) struct strbuf svg = strbuf_with_max(PLENTY_BYTES);
+	(void)state;
+
+	assert_int_equal(svg_encode(profile, &caption, &svg), 0);
+	assert_int_equal(count_in(&svg, "lock (1.50 s, 99.83 %)"), 2); /* and "unlock" */
+	assert_int_equal(count_in(&svg, "read (2.50 ms, 0.17 %)"), 1);
+	assert_int_equal(count_in(&svg, ">waker</text>"), 1);
+	assert_int_equal(count_in(&svg, "truncated stack"), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(times_are_written_with_their_unit_and_wakers_named),
 		cmocka_unit_test(an_empty_profile_is_a_picture_of_the_root),
 		cmocka_unit_test(values_are_called_what_they_are),
 		cmocka_unit_test(the_script_and_style_are_inside),

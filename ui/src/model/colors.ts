@@ -82,12 +82,20 @@ export interface LegendEntry {
 	color: string;
 }
 
+/* Frames that are no code: who ended a wait, and why a stack ends before its root. */
+function stopLegend(items: Item[]): string {
+	const stops = items.filter(({ kind }) => kind === 'truncated');
+	const wakers = stops.filter(({ name }) => name.startsWith('[woken by '));
+	const legend = KINDS.truncated!.legend;
+	return wakers.length === 0 ? legend : wakers.length === stops.length ? 'waker' : `waker, ${legend}`;
+}
+
 /** The kinds that a profile has, in a fixed order. */
 export function legendOf(items: Item[], isDark: boolean): LegendEntry[] {
 	const used = new Set(items.map((item) => item.kind));
 	const entries = Object.entries(KINDS)
 		.filter(([kind]) => used.has(kind))
-		.map(([kind, { legend }]) => ({ text: legend, color: css(shade(kind, false, LEGEND_POSITION), isDark) }));
+		.map(([kind, { legend }]) => ({ text: kind === 'truncated' ? stopLegend(items) : legend, color: css(shade(kind, false, LEGEND_POSITION), isDark) }));
 	if (items.some((item) => item.isInlined))
 		entries.push({ text: 'inlined', color: css(shade('native', true, LEGEND_POSITION), isDark) });
 	return entries;
