@@ -24,6 +24,7 @@
 #define SYSCALL_OF(from) ((from)->regs[8])
 #define SYSCALL_ARG_1(from) ((from)->regs[0])
 #define SYSCALL_ARG_2(from) ((from)->regs[1])
+#define SYSCALL_ARG_3(from) ((from)->regs[2])
 #define SYSCALL_FUTEX 98
 
 /* By DWARF number. Volatile, so that a context's registers are read one by one, through the

@@ -23,6 +23,7 @@
 #define SYSCALL_OF(regs) ((regs)->orig_rax)
 #define SYSCALL_ARG_1(regs) ((regs)->rdi)
 #define SYSCALL_ARG_2(regs) ((regs)->rsi)
+#define SYSCALL_ARG_3(regs) ((regs)->rdx)
 #define SYSCALL_FUTEX 202
 
 /* By DWARF number; a context's registers are read through the context pointer itself. */

@@ -14,11 +14,14 @@
 #define FUTEX_LOCK_PI2 13
 #define FUTEX_OPERATION 127 /* the other bits are flags */
 
-/* Condition variables, semaphores and joins wait by FUTEX_WAIT_BITSET. */
-static __always_inline bool is_lock_operation(__u32 operation)
+/* Returns whether a system call waits for a lock. Condition variables, semaphores and joins wait by
+ * FUTEX_WAIT_BITSET. Idle threads of Go's scheduler wait by FUTEX_WAIT for a word that is 0; that
+ * of a lock that somebody has is not. */
+static __always_inline bool is_lock_wait(__u32 operation, __u32 value)
 {
 	operation &= FUTEX_OPERATION;
-	return operation == FUTEX_WAIT || operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2;
+	return (operation == FUTEX_WAIT && value != 0) || operation == FUTEX_LOCK_PI ||
+	       operation == FUTEX_LOCK_PI2;
 }
 
 /* Reads the lock that a task waits for, which has entered the kernel by a system call, and does not
@@ -31,7 +34,7 @@ static __always_inline bool read_user_lock(struct task_struct *task, struct scra
 	if (READ_KERNEL(task->flags) & PF_KTHREAD ||
 	    bpf_probe_read_kernel(regs, sizeof(*regs), task_user_regs(task)) < 0 ||
 	    !regs_are_user(regs) || regs_are_compat(regs) || SYSCALL_OF(regs) != SYSCALL_FUTEX ||
-	    !is_lock_operation((__u32)SYSCALL_ARG_2(regs)))
+	    !is_lock_wait((__u32)SYSCALL_ARG_2(regs), (__u32)SYSCALL_ARG_3(regs)))
 		return false;
 	*ret_lock = SYSCALL_ARG_1(regs);
 	return true;

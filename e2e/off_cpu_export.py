@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""flamelet agent --kind cpu,offcpu beside a pod that is slow while its CPU is idle, with a real OpenTelemetry Collector: the
+"""flamelet agent --kind cpu,offcpu,lock beside a pod that is slow while its CPU is idle, with a real OpenTelemetry Collector: the
 waits of the pod's threads arrive with their names and times, beside its CPU time, and the local record has none of them.
 
     off_cpu_export.py path/to/flamelet
@@ -33,6 +33,9 @@ END_SECONDS = 90
 TOLERANCE = 0.12
 THREADS = ("hold_the_lock", "serve_request", "poll_often")
 CPU, WAITS = ("samples", "count", "cpu", "nanoseconds"), ("off_cpu", "nanoseconds", "", "")
+DELAY, CONTENTIONS = ("delay", "nanoseconds", "mutex", "count"), ("contentions", "count", "mutex", "count")
+WAITER = "serve_request"    # for a lock that another thread has for 20 ms each time
+MAX_HOLD_SECONDS = 0.5      # on a busy machine
 MAX_CPU_SAMPLES = 1_000_000     # many more than can be, and much less than the nanoseconds of a wait
 PUSHED, SENT = re.compile(r"export_samples_pushed=(\d+)"), re.compile(r"export_samples_sent=(\d+)")
 HZ = 499    # the service hardly uses the CPU
@@ -43,6 +46,8 @@ class Arrived:
 
     def __init__(self):
         self.waited = collections.Counter()     # by thread: nanoseconds
+        self.locked = collections.Counter()     # the same, for locks
+        self.contentions = collections.Counter()    # by thread
         self.functions = collections.defaultdict(set)
         self.nr_cpu_samples = 0
         self.nr_requests = collections.Counter()    # by type
@@ -72,13 +77,19 @@ class Arrived:
                 self.nr_cpu_samples += sum(sample.values)
             elif kind == WAITS:
                 self.add_wait(dictionary, sample)
+            elif kind in (DELAY, CONTENTIONS):
+                thread = self.attributes(dictionary, sample).get("thread.name", "")
+                (self.locked if kind == DELAY else self.contentions)[thread] += sum(sample.values)
             else:
                 self.faults.append(f"a profile of the type {kind}")
 
-    def add_wait(self, dictionary, sample):
-        strings = dictionary.string_table
+    @staticmethod
+    def attributes(dictionary, sample):
         rows = [dictionary.attribute_table[index] for index in sample.attribute_indices]
-        pairs = {strings[row.key_strindex]: flamelet_sender.value_of(row.value) for row in rows}
+        return {dictionary.string_table[row.key_strindex]: flamelet_sender.value_of(row.value) for row in rows}
+
+    def add_wait(self, dictionary, sample):
+        strings, pairs = dictionary.string_table, self.attributes(dictionary, sample)
         thread = pairs.get("thread.name", "")
         # A process has ids once it has lived for a second.
         if thread in THREADS and ("cpu.logical_number" in pairs or
@@ -89,8 +100,17 @@ class Arrived:
                                    for index in dictionary.stack_table[sample.stack_index].location_indices
                                    for line in dictionary.location_table[index].lines}
 
+    def check_locks(self, truth):
+        """The waiter waits for the lock, and a millisecond after each time."""
+        delay, number = self.locked[WAITER] / 1e9, self.contentions[WAITER]
+        print(f"{WAITER}: {delay:.3f} s and {number} waits for locks arrived", flush=True)
+        if not (1 - 2 * TOLERANCE) * truth[WAITER] < delay < (1 + TOLERANCE) * truth[WAITER]:
+            yield f"{WAITER} waited for {truth[WAITER]:.3f} s, and {delay:.3f} s of that for locks arrived"
+        if not delay / MAX_HOLD_SECONDS < number < delay * 1000:
+            yield f"{WAITER} waited for a lock {number} times in {delay:.3f} s"
+
     def check(self, truth):
-        faults = self.faults[:3]
+        faults = self.faults[:3] + list(self.check_locks(truth))
         for thread, waited in truth.items():
             found = self.waited[thread] / 1e9
             print(f"{thread}: {found:.3f} s arrived, it waited for {waited:.3f} s", flush=True)
@@ -122,7 +142,7 @@ def run_service(pods, directory):
 
 def start_agent(binary, directory, pods, receiver):
     """Of this service alone: on a busy machine, its waits are too few of all to be estimated well."""
-    agent = host.Process("agent", [binary, "agent", "--kind", "cpu,offcpu", "--comm", "off_cpu", "-F", str(HZ),
+    agent = host.Process("agent", [binary, "agent", "--kind", "cpu,offcpu,lock", "--comm", "off_cpu", "-F", str(HZ),
                                    "--otlp-endpoint", receiver.endpoint("http"), "--export-interval", f"{INTERVAL}s",
                                    "--store", f"{directory}/record", *pods.options()], f"{directory}/agent.log")
     host.wait_until("the agent samples", lambda: "recording waits" in agent.log() or not agent.is_alive())

@@ -116,7 +116,7 @@ static void put_header(struct pprof *pprof)
 	}
 	if (*names->period_type) {
 		put_value_type(pprof, PROFILE_PERIOD_TYPE, names->period_type, names->period_unit);
-		pb_uint(pprof->out, PROFILE_PERIOD, p->period);
+		pb_uint(pprof->out, PROFILE_PERIOD, profile_period(p));
 	}
 	pb_uint(pprof->out, PROFILE_DEFAULT_SAMPLE_TYPE, string(pprof, shown));
 	pb_uint(pprof->out, PROFILE_TIME_NANOS, p->time_unix_ns);

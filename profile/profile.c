@@ -21,6 +21,13 @@ const char *profile_resource_get(const struct profile *profile, uint32_t resourc
 	return NULL;
 }
 
+uint64_t profile_period(const struct profile *profile)
+{
+	if (!profile_type_names(profile->type)->period_type[0])
+		return 0;
+	return profile->period ? profile->period : 1;
+}
+
 uint64_t profile_total(const struct profile *profile)
 {
 	uint64_t total = 0;

@@ -187,6 +187,10 @@ const char *profile_location_name(const struct profile *profile, uint32_t locati
 /* Returns the value of a resource's attribute, or NULL; borrowed. */
 const char *profile_resource_get(const struct profile *profile, uint32_t resource, const char *key);
 
+/* Returns the period for formats that have one: 0 if the type has none, else 1 if it is not known,
+ * as of waits for locks, each of which counts. */
+uint64_t profile_period(const struct profile *profile);
+
 /* Returns the sum of all counts. */
 uint64_t profile_total(const struct profile *profile);
 

@@ -106,7 +106,7 @@ static void choose_types(struct encoder *encoder)
 
 	encoder->sample_type = add_value_type(encoder, names->sample_type, names->sample_unit);
 	encoder->period_type = add_value_type(encoder, names->period_type, names->period_unit);
-	encoder->period = names->period_type[0] ? profile->period : 0;
+	encoder->period = profile_period(profile);
 }
 
 static int encoder_init(struct encoder *encoder)

@@ -39,7 +39,7 @@ to the agent is in both, and within the worker's bound, as most of what it was m
 {{- $destinations := mul $destination (len (include "flamelet.destinations" . | fromYaml).items) }}
 {{- $query := include "flamelet.mebibytes" .Values.store.queryMemoryMax | int64 }}
 {{- $store := ternary (add 64 $query) 0 .Values.store.enabled }}
-{{- $waits := ternary 40 0 (has "offcpu" .Values.profiling.kinds) }}
+{{- $waits := ternary 40 0 (or (has "offcpu" .Values.profiling.kinds) (has "lock" .Values.profiling.kinds)) }}
 {{- add $tables $lists $workers $debuginfod $destinations $store $waits 56 -}}
 {{- end }}
 
