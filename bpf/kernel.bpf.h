@@ -82,8 +82,29 @@ struct rb_root {
 };
 
 typedef struct {
+	long counter;
+} atomic64_t;
+
+typedef struct {
 	void *vdso;
+	__u64 ctx_id; /* x86-64 */
+	atomic64_t id; /* arm64 */
 } mm_context_t;
+
+struct percpu_counter {
+	__s64 count;
+	__s32 *counters; /* of each CPU */
+};
+
+/* include/linux/bpf.h: a map. */
+struct bpf_array {
+	void *pptrs[0]; /* values of each CPU */
+};
+
+/* Up to 6.1. */
+struct mm_rss_stat {
+	atomic64_t count[4];
+};
 
 struct seqcount {
 	unsigned int sequence;
@@ -108,6 +129,11 @@ struct mm_struct {
 	struct rb_root mm_rb; /* before */
 	struct rw_semaphore mmap_lock; /* from 5.8 on */
 	mm_context_t context;
+	struct percpu_counter rss_stat[4]; /* from 6.2 on */
+};
+
+struct mm_struct___before_6_2 {
+	struct mm_rss_stat rss_stat;
 };
 
 /* Counters of changes of mappings: from 6.4 on, and from 6.13 on. */

@@ -8,6 +8,7 @@
 #include "bpf/shared/cgroups.h"
 #include "bpf/shared/code_copy.h"
 #include "bpf/shared/events.h"
+#include "bpf/shared/growth.h"
 #include "bpf/shared/lock.h"
 #include "bpf/shared/off_cpu.h"
 #include "bpf/shared/stats.h"
@@ -39,8 +40,8 @@ MAP struct {
 
 /* One record under construction for each CPU: a sample is larger than the BPF stack. A
  * perf_event program is never interrupted by another one on the same CPU. But it may interrupt
- * off_cpu_exit() and lock_end(): then it uses the second record, and does not unwind. The values of
- * such maps have at most 32 KB (PCPU_MIN_UNIT_SIZE). */
+ * off_cpu_exit(), lock_end() and growth(): then it uses the second record, and does not unwind. The
+ * values of such maps have at most 32 KB (PCPU_MIN_UNIT_SIZE). */
 struct scratch {
 	bpf_user_pt_regs_t saved_regs; /* of a task in the kernel */
 	struct unwind_state unwind;
@@ -109,7 +110,7 @@ struct off_cpu_turn {
 	__u64 length_ns;
 	__u32 probability;
 	__u32 tid; /* 0: its block was not chosen */
-	/* Whether off_cpu_exit() or lock_end() is at work, or a record is being sent */
+	/* Whether off_cpu_exit(), lock_end() or growth() is at work, or a record is being sent */
 	__u32 is_unwinding;
 	__u32 was_preempted; /* when the block began */
 	__u32 sequence; /* of a block whose waker or beginning was sent */
@@ -181,6 +182,47 @@ MAP struct {
 	__type(key, __u32);
 	__type(value, struct sweep_scratch);
 } sweep_scratch SEC(".maps");
+
+/* The counts of resident pages of a memory when they were read last, by enum grown_memory. */
+struct growth_slot {
+	__u64 number; /* of the memory; 0: none */
+	__s64 pages[GROWN_NR]; /* the common parts */
+};
+
+/* One slot unless growth is wanted. */
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, GROWTH_SLOTS);
+	__type(key, __u32);
+	__type(value, struct growth_slot);
+} growth_slots SEC(".maps");
+
+struct growth_cpu_slot {
+	__u64 number;
+	__u64 distance; /* between two points on the line of growth, in bytes; 0: none yet */
+	__u64 left; /* bytes of it that are left */
+	__s32 pages[GROWN_NR]; /* the parts of this CPU; from Linux 6.2 on */
+};
+
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, GROWTH_CPU_SLOTS);
+	__type(key, __u32);
+	__type(value, struct growth_cpu_slot);
+} growth_cpu_slots SEC(".maps");
+
+/* What growth() knows of a CPU. */
+struct growth_cpu {
+	__u64 offset; /* of its variables; 0: not known yet */
+	__u64 map, value; /* addresses, to find it */
+};
+
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct growth_cpu);
+} growth_cpus SEC(".maps");
 
 /* Targets. Sized and written by the agent; filter_pids also written by follow.bpf.c, where it
  * keeps this size. An entry's value means nothing. They are preallocated: before Linux 6.1

@@ -18,6 +18,7 @@ static const struct profile_type_names names_of[PROFILE_NR_TYPES] = {
 	[PROFILE_LOCK_CONTENTIONS] = { "mutex", "contentions", "count", "mutex", "count",
 				       "contentions" },
 	[PROFILE_LOCK_DELAY] = { "mutex", "delay", "nanoseconds", "mutex", "count", "nanoseconds" },
+	[PROFILE_RSS_GROWTH] = { "memory", "rss_growth", "bytes", "memory", "bytes", "bytes" },
 };
 
 const struct profile_type_names *profile_type_names(enum profile_type type)

@@ -3,7 +3,8 @@
  *
  * A record that begins with 0 is a copy (code_copy.h). All others are a struct sample_event cut
  * behind its last frame: what a CPU did when its timer fired, the beginning or end of a time in
- * which a thread did not run (off_cpu.h), or the end of a wait for a lock (lock.h).
+ * which a thread did not run (off_cpu.h), the end of a wait for a lock (lock.h), or growth of
+ * memory (growth.h).
  *
  *	┌────────┬──────────────────────────┬──────────────────────────┐
  *	│ header │ kernel frames, leaf first │ user frames, leaf first  │
@@ -40,6 +41,7 @@ enum record_kind {
 	RECORD_WAKER, /* the thread wakes another one */
 	RECORD_LOCK, /* it got a lock of the kernel for which it waited (lock.h) */
 	RECORD_BLOCK_FOUND, /* the thread has not run for a while: off_cpu.h */
+	RECORD_GROWTH, /* resident memory has grown (growth.h) */
 	RECORD_NR_KINDS,
 };
 
@@ -60,7 +62,7 @@ struct sample_event {
 	__u8 kind; /* enum record_kind */
 	__u8 wait_flags; /* of a block: off_cpu.h */
 	__u8 lock_flags; /* of RECORD_LOCK: lock.h */
-	__u8 pad[1];
+	__u8 grown_memory; /* of RECORD_GROWTH: enum grown_memory */
 	__u32 probability; /* of a block to be chosen: a share of OFF_CPU_CERTAIN */
 	__u32 sequence; /* tells the blocks of a thread apart */
 	/* Of RECORD_BLOCK_LATE, _FOUND and RECORD_LOCK: time since the beginning */
@@ -71,6 +73,7 @@ struct sample_event {
 	 * known, or it was preempted */
 	__u32 runnable_us;
 	__u64 lock; /* address of the lock for which it waited */
+	__u64 grown_bytes; /* what a RECORD_GROWTH stands for */
 	char thread_comm[TASK_COMM_LEN];
 	char process_comm[TASK_COMM_LEN]; /* of the thread group's leader */
 	/* Of the end of a block: the process that had the CPU until then; "": none, or not known */
@@ -78,6 +81,6 @@ struct sample_event {
 	__u64 frames[MAX_FRAMES]; /* words */
 };
 
-_Static_assert(sizeof(struct sample_event) == 128 + 8 * MAX_FRAMES, "no hidden padding");
+_Static_assert(sizeof(struct sample_event) == 136 + 8 * MAX_FRAMES, "no hidden padding");
 
 #endif

@@ -23,6 +23,8 @@
 	X(UNLISTED_BROKEN, unlisted_broken, "such samples whose mappings could not be told")       \
 	X(BLOCK_SENT, blocks, "waits whose stack was handed to the agent")                         \
 	X(BLOCK_LOST, blocks_lost, "waits lost: ring buffer full, or the unwinder was busy")       \
+	X(GROWTH_SENT, growth, "growths of memory whose stack was handed to the agent")            \
+	X(GROWTH_LOST, growth_lost, "growths of memory lost: ring buffer full")                    \
 	X(CGROUP_EVENT_LOST, cgroup_events_lost,                                                   \
 	  "births and deaths of cgroups lost: ring buffer full")
 

@@ -55,6 +55,7 @@ struct agent {
 	struct strbuf perf_reason; /* why BPF takes no samples; empty: it does */
 	bool has_off_cpu; /* the source sends blocks, maybe only those for locks */
 	bool has_locks; /* the source sends waits for locks */
+	bool has_growth; /* the source sends growth of memory */
 	struct unwind_tables *tables;
 	struct pipeline *pipeline;
 	struct cpu_follower cpus;
@@ -182,6 +183,7 @@ static int start_capture(struct agent *agent, struct strbuf *reterr_msg)
 				    &agent->source);
 	agent->has_off_cpu = opts.off_cpu;
 	agent->has_locks = opts.locks;
+	agent->has_growth = opts.growth;
 	return r;
 }
 
@@ -357,6 +359,11 @@ bool agent_has_locks(const struct agent *agent)
 	return agent->has_locks;
 }
 
+bool agent_has_growth(const struct agent *agent)
+{
+	return agent->has_growth;
+}
+
 uint32_t agent_nr_cpus(const struct agent *agent)
 {
 	return sample_source_nr_cpus(agent->source);
@@ -386,14 +393,6 @@ static void meet_process(const struct sample_event *sample, uint64_t ip, void *d
 	pipeline_meet_process(agent->pipeline, sample, ip);
 }
 
-static void add_lock(struct agent *agent, const struct sample_event *sample)
-{
-	if (agent->is_warming_up)
-		pipeline_learn_process(agent->pipeline, sample);
-	else
-		pipeline_add_lock(agent->pipeline, sample);
-}
-
 /* What threads do when the timer fires tells which processes matter, even if only blocks are
  * wanted. */
 static void add_sample(struct agent *agent, const struct sample_event *sample)
@@ -419,10 +418,12 @@ static void on_sample(const struct sample_event *sample, void *data)
 		pipeline_add_block(agent->pipeline, sample);
 	else if (sample->kind == RECORD_WAKER)
 		pipeline_add_waker(agent->pipeline, sample);
-	else if (sample->kind == RECORD_LOCK)
-		add_lock(agent, sample);
 	else if (agent->is_warming_up)
 		pipeline_learn_process(agent->pipeline, sample);
+	else if (sample->kind == RECORD_LOCK)
+		pipeline_add_lock(agent->pipeline, sample);
+	else if (sample->kind == RECORD_GROWTH)
+		pipeline_add_growth(agent->pipeline, sample);
 	else
 		add_sample(agent, sample);
 }
@@ -569,13 +570,6 @@ int agent_stop(struct agent *agent, uint64_t max_ns)
 		log_warn("lost the last %llu samples: they could not be symbolized in time",
 			 (unsigned long long)pipeline_abandon(agent->pipeline));
 	return r;
-}
-
-uint64_t agent_stats_lost(const struct agent_stats *stats)
-{
-	return stats->capture.bpf[STAT_RING_FULL] + stats->capture.bpf[STAT_NO_SCRATCH] +
-	       stats->capture.bpf[STAT_BLOCK_LOST] + stats->capture.nr_bad_records +
-	       stats->pipeline.nr_samples_lost + stats->pipeline.nr_blocks_lost;
 }
 
 void agent_get_stats(struct agent *agent, struct agent_stats *ret_stats)

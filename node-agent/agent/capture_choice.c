@@ -52,6 +52,7 @@ void capture_choice_apply(const struct options *options, struct capture_opts *op
 	opts->only_locks = !opts->off_cpu;
 	opts->may_lack_off_cpu = options_want_kind(options, OPTION_KIND_CPU);
 	opts->locks = options_want_kind(options, OPTION_KIND_LOCK);
+	opts->growth = options_want_kind(options, OPTION_KIND_GROWTH);
 	opts->off_cpu = opts->off_cpu || opts->locks;
 	opts->min_block_ns = options->min_block_ns;
 	opts->wakers = options->wakers;
@@ -63,35 +64,58 @@ static bool is_want_of_room(int error)
 	return error == -ENOSPC || error == -ENOMEM;
 }
 
-static bool wants_waits(const struct capture_opts *opts)
+static bool wants_more_than_samples(const struct capture_opts *opts)
 {
-	return opts->off_cpu || opts->locks;
+	return opts->off_cpu || opts->locks || opts->growth;
+}
+
+/* Leaves growth out where the kernel does not tell of it. Errors: -EOPNOTSUPP CPU time is not
+ * wanted either. */
+static int check_growth(struct capture_opts *opts, struct strbuf *reterr_msg)
+{
+	static const char cause[] = "this kernel has no type of the tracepoint rss_stat in "
+				    "/sys/kernel/btf/vmlinux";
+
+	if (!opts->growth || capture_bpf_knows_growth())
+		return 0;
+	if (!opts->may_lack_off_cpu) {
+		strbuf_appendf(reterr_msg, "growth of memory cannot be recorded: %s", cause);
+		return -EOPNOTSUPP;
+	}
+	log_warn("growth of memory is not recorded: %s", cause);
+	opts->growth = false;
+	return 0;
 }
 
 /* Opens BPF, with blocks if they are wanted and can be had. */
 static int open_bpf_best(struct capture_opts *opts, struct strbuf *reterr_msg,
 			 struct sample_source **ret_source)
 {
-	int r = open_bpf(opts, reterr_msg, ret_source);
-
+	int r = check_growth(opts, reterr_msg);
+	if (r < 0)
+		return r;
+	r = open_bpf(opts, reterr_msg, ret_source);
 	if (r == 0 && opts->locks && !capture_bpf_knows_locks())
 		log_warn("waits for locks of the kernel are not recorded, only those for locks of "
 			 "programs: this kernel is older than 5.19");
-	if (r == 0 || !wants_waits(opts) || !opts->may_lack_off_cpu || is_want_of_room(r))
+	if (r == 0 || !wants_more_than_samples(opts) || !opts->may_lack_off_cpu ||
+	    is_want_of_room(r))
 		return r;
-	log_warn("where threads wait is not recorded: %s",
+	log_warn("only CPU time is recorded: %s",
 		 reterr_msg->len > 0 ? strbuf_str(reterr_msg) : strerror(-r));
 	strbuf_clear(reterr_msg);
 	opts->off_cpu = false;
 	opts->locks = false;
+	opts->growth = false;
 	return open_bpf(opts, reterr_msg, ret_source);
 }
 
 int capture_choice_open(enum option_capture wanted, struct capture_opts *opts, struct strbuf *why,
 			struct strbuf *reterr_msg, struct sample_source **ret_source)
 {
-	if (wanted == OPTION_CAPTURE_PERF && wants_waits(opts)) {
-		strbuf_append_str(reterr_msg, "--kind offcpu, wall and lock need --capture=bpf");
+	if (wanted == OPTION_CAPTURE_PERF && wants_more_than_samples(opts)) {
+		strbuf_append_str(reterr_msg,
+				  "--kind growth, offcpu, wall and lock need --capture=bpf");
 		return -EOPNOTSUPP;
 	}
 	if (wanted == OPTION_CAPTURE_PERF) {
@@ -99,7 +123,8 @@ int capture_choice_open(enum option_capture wanted, struct capture_opts *opts, s
 		return open_perf(opts, reterr_msg, ret_source);
 	}
 	int r = open_bpf_best(opts, reterr_msg, ret_source);
-	if (r == 0 || wanted == OPTION_CAPTURE_BPF || wants_waits(opts) || is_want_of_room(r))
+	if (r == 0 || wanted == OPTION_CAPTURE_BPF || wants_more_than_samples(opts) ||
+	    is_want_of_room(r))
 		return r;
 	if (reterr_msg->len > 0)
 		strbuf_append_str(why, strbuf_str(reterr_msg));

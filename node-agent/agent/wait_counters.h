@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows of counter_list.c about threads that wait. */
+/* The rows of counter_list.c about threads that wait, and about growth of memory. */
 #ifndef AGENT_WAIT_COUNTERS_H
 #define AGENT_WAIT_COUNTERS_H
 
@@ -14,6 +14,11 @@
 		COUNTER("stacks_lost", "sleeping_stacks_lost_total",                               \
 			"Threads that were found asleep, of whose stack only the kernel's part "   \
 			"could be read.",                                                          \
-			AT(agent.capture.nr_stacks_lost))
+			AT(agent.capture.nr_stacks_lost)),                                         \
+		COUNTER("growth", "growth_total", "Growths of memory whose stacks were taken.",    \
+			BPF(STAT_GROWTH_SENT)),                                                    \
+		COUNTER("growth_lost", "growth_lost_total",                                        \
+			"Such growths that were lost, by reason.", BY("reason", "ring_full"),      \
+			BPF(STAT_GROWTH_LOST))
 
 #endif

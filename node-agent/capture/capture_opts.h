@@ -27,6 +27,7 @@ struct capture_opts {
 	size_t nr_comms;
 	bool include_idle;
 	bool off_cpu; /* blocks are wanted; CAPTURE_BPF only */
+	bool growth; /* so is growth of memory; CAPTURE_BPF only */
 	bool may_lack_off_cpu; /* rather than samples */
 	uint64_t min_block_ns; /* shorter blocks need not be told */
 	bool wakers; /* of blocks */

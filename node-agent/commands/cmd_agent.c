@@ -11,6 +11,7 @@
 #include "base/heartbeat.h"
 #include "base/log.h"
 #include "commands/commands.h"
+#include "commands/kind_type.h"
 #include "privilege/least_privilege.h"
 #include "privilege/privileges.h"
 #include "store/store_writer.h"
@@ -44,7 +45,7 @@ static void push_profile(struct profile *profile, void *data)
 	const struct sinks *sinks = data;
 
 	exporters_push(sinks->exporters, profile);
-	if (sinks->store)
+	if (sinks->store && kind_type_word(profile->type))
 		store_writer_push(sinks->store, profile);
 }
 
@@ -169,6 +170,7 @@ static void describe_kinds(const struct options *options, const struct agent *ag
 		strbuf_appendf(out, "sampling at %u Hz", options->frequency_hz);
 	append_kind(agent_has_off_cpu(agent), "recording waits of threads", out);
 	append_kind(agent_has_locks(agent), "recording waits for locks", out);
+	append_kind(agent_has_growth(agent), "recording growth of memory", out);
 }
 
 /* Logs what is profiled, and where the profiles go. */

@@ -236,6 +236,8 @@ static void describe_origin(const struct recording *recording, struct strbuf *ti
 		strbuf_append_str(title, "waiting for locks");
 	else if (options_want_kind(recording->options, OPTION_KIND_WALL))
 		strbuf_append_str(title, "on and off the CPU");
+	else if (options_want_kind(recording->options, OPTION_KIND_GROWTH))
+		strbuf_append_str(title, "of growth of resident memory");
 	else
 		strbuf_append_str(title, "off the CPU");
 	strbuf_appendf(subtitle, "%s, Linux %s, flamelet %s", host.nodename, host.release,
@@ -322,6 +324,11 @@ static void tell_of_nothing(const struct recording *recording, uint64_t nr_lost)
 			"flamelet: no samples: no thread of %s waited for a lock; try a longer "
 			"-d\n",
 			recording->target);
+	else if (options_want_kind(recording->options, OPTION_KIND_GROWTH))
+		fprintf(stderr,
+			"flamelet: no samples: the memory of %s grew by less than about 1 MB; try "
+			"a longer -d\n",
+			recording->target);
 	else
 		fprintf(stderr,
 			"flamelet: no samples: %s used less CPU time than one sampling interval; "
@@ -347,8 +354,9 @@ static int print_summary(const struct summary *summary)
 
 static uint64_t period_of(const struct options *options)
 {
-	return options_want_kind(options, OPTION_KIND_CPU) ? NSEC_PER_SEC / options->frequency_hz
-							   : 0;
+	if (options_want_kind(options, OPTION_KIND_CPU))
+		return NSEC_PER_SEC / options->frequency_hz;
+	return options_want_kind(options, OPTION_KIND_GROWTH); /* its values are bytes */
 }
 
 static int finish(struct recording *recording, struct agent *agent)

@@ -222,14 +222,9 @@ int diff_side_choose_type(const struct diff_side *before, const struct diff_side
 			  struct strbuf *messages, enum profile_type *ret_type)
 {
 	static const enum profile_type types[] = {
-		PROFILE_CPU,
-		PROFILE_OFF_CPU,
-		PROFILE_WALL,
-		PROFILE_INUSE_SPACE,
-		PROFILE_ALLOC_SPACE,
-		PROFILE_LOCK_DELAY,
-		PROFILE_LOCK_CONTENTIONS,
-		PROFILE_INUSE_OBJECTS,
+		PROFILE_CPU,	       PROFILE_OFF_CPU,		 PROFILE_WALL,
+		PROFILE_INUSE_SPACE,   PROFILE_ALLOC_SPACE,	 PROFILE_RSS_GROWTH,
+		PROFILE_LOCK_DELAY,    PROFILE_LOCK_CONTENTIONS, PROFILE_INUSE_OBJECTS,
 		PROFILE_ALLOC_OBJECTS,
 	};
 

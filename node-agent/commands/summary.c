@@ -18,6 +18,7 @@
 #define TOP_MAX 5
 #define EDGES_MAX 10
 #define WAIT_REASONS_MAX 4
+#define GROWN_KINDS_MAX 3
 #define WAIT_OWNERS_MAX 3
 #define UNWIND_REASONS_MAX 32
 #define LABEL_MAX_BYTES 16384
@@ -25,14 +26,20 @@
 #define SHARE_COLUMNS 9 /* " 12.3 %  " */
 #define NAME_COLUMNS_MIN 20
 #define OUTPUT_MAX_BYTES 65536
+#define MIB (1024.0 * 1024)
+
+/* The frame on top of growth is the kind of memory. */
+static bool has_tip(const struct profile *profile, const struct profile_stack *stack)
+{
+	return profile->type == PROFILE_RSS_GROWTH && stack->nr > 1;
+}
 
 /* Appends the function that ran when the sample was taken, or that waited. */
 static void append_leaf(const struct profile *profile, const struct profile_sample *sample,
 			struct strbuf *out)
 {
 	const struct profile_stack *stack = &profile->stacks[sample->stack];
-
-	size_t depth = waker_frame_depth(profile, sample->stack);
+	size_t depth = has_tip(profile, stack) ? 1 : waker_frame_depth(profile, sample->stack);
 
 	if (stack->nr <= depth) {
 		strbuf_append_str(out, "[no stack]");
@@ -69,6 +76,15 @@ static void append_edge(const struct profile *profile, const struct profile_samp
 			struct strbuf *out)
 {
 	waker_edge_append(profile, sample, " \xe2\x86\x92 ", out);
+}
+
+static void append_tip(const struct profile *profile, const struct profile_sample *sample,
+		       struct strbuf *out)
+{
+	const struct profile_stack *stack = &profile->stacks[sample->stack];
+
+	strbuf_append_str(out,
+			  profile_location_name(profile, profile->stack_locations[stack->first]));
 }
 
 typedef void (*label_fn)(const struct profile *profile, const struct profile_sample *sample,
@@ -158,6 +174,10 @@ static void append_total(const struct profile *profile, uint64_t total, struct s
 	}
 	if (profile->type == PROFILE_LOCK_DELAY) {
 		strbuf_appendf(out, "threads waited for locks for %.3f s", seconds);
+		return;
+	}
+	if (profile->type == PROFILE_RSS_GROWTH) {
+		strbuf_appendf(out, "resident memory grew by %.1f MiB", (double)total / MIB);
 		return;
 	}
 	text_append_count(out, total);
@@ -254,18 +274,24 @@ static size_t append_tail(const struct summary *summary, struct strbuf *out)
 	return 1 + is_fetched + append_open_hint(summary, is_fetched, out);
 }
 
-/* Appends whose the samples are, and why threads waited. Returns the number of lines. */
-static int append_owners(const struct summary *summary, struct strbuf *out)
+/* Appends why threads waited, or what memory grew. Returns the number of lines. */
+static int append_causes(const struct summary *summary, struct strbuf *out)
 {
 	const char *head = summary->profile->type == PROFILE_WALL ? "time" : "waited for";
 
+	if (summary->profile->type == PROFILE_RSS_GROWTH)
+		return append_ranking(summary, "memory", append_tip, GROWN_KINDS_MAX, out);
+	return append_ranking(summary, head, append_reason, WAIT_REASONS_MAX, out);
+}
+
+/* Appends whose the samples are, and their causes. Returns the number of lines. */
+static int append_owners(const struct summary *summary, struct strbuf *out)
+{
 	if (summary->profile->type == PROFILE_CPU)
 		return append_ranking(summary, "top processes", owner_append, TOP_MAX, out);
 
 	int nr_owners = append_ranking(summary, "owned by", owner_append, WAIT_OWNERS_MAX, out);
-	int nr = nr_owners < 0
-			 ? nr_owners
-			 : append_ranking(summary, head, append_reason, WAIT_REASONS_MAX, out);
+	int nr = nr_owners < 0 ? nr_owners : append_causes(summary, out);
 	return nr < 0 ? nr : nr_owners + nr;
 }
 

@@ -122,9 +122,10 @@ VALUE(runtimes, STORE_MASK, "cpython, hotspot or v8; or all or none",
 VALUE(asked_kind, STORE_CHOICE, "cpu, offcpu, lock or contentions",
       WORDS([OPTION_ASKED_CPU] = "cpu", [OPTION_ASKED_OFF_CPU] = "offcpu",
 	    [OPTION_ASKED_LOCK] = "lock", [OPTION_ASKED_CONTENTIONS] = "contentions"));
-VALUE(kinds, STORE_MASK, "cpu, offcpu, lock or wall; for the agent, several of them",
+VALUE(kinds, STORE_MASK, "cpu, offcpu, lock, wall or growth; for the agent, several of them",
       WORDS([OPTION_KIND_CPU] = "cpu", [OPTION_KIND_OFF_CPU] = "offcpu",
-	    [OPTION_KIND_LOCK] = "lock", [OPTION_KIND_WALL] = "wall"),
+	    [OPTION_KIND_LOCK] = "lock", [OPTION_KIND_WALL] = "wall",
+	    [OPTION_KIND_GROWTH] = "growth"),
       .is_literal = true);
 /* In the order of enum wait_reason, without the first one. */
 VALUE(reasons, STORE_MASK,

@@ -42,6 +42,7 @@ enum option_kind {
 	OPTION_KIND_OFF_CPU,
 	OPTION_KIND_LOCK,
 	OPTION_KIND_WALL,
+	OPTION_KIND_GROWTH,
 };
 
 /* What is asked of a record. */

@@ -179,6 +179,20 @@ void check_tracepoints(const struct doctor_host *host, struct doctor_report *rep
 		doctor_report_ok(report, "tracepoints", "process and cgroup events are available");
 }
 
+/* Checks the tracepoint of --kind growth (bpf/shared/growth.h). */
+void check_growth(const struct doctor_host *host, struct doctor_report *report)
+{
+	int r = try_tracepoint("rss_stat");
+
+	(void)host;
+	if (r < 0)
+		doctor_report_add(report, FINDING_WARN, "growth of memory",
+				  "make the capture backend bpf work, as the checks above say",
+				  "cannot be recorded: rss_stat: %s", strerror(-r));
+	else
+		doctor_report_ok(report, "growth of memory", "can be recorded");
+}
+
 /* Checks the tracepoints of --kind offcpu. Without the second one, blocks are chosen by prediction
  * (bpf/shared/off_cpu.h). */
 void check_waits(const struct doctor_host *host, struct doctor_report *report)

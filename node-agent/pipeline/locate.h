@@ -40,7 +40,8 @@ int locate_stack(struct locator *locator, const struct sample_event *event, uint
 
 /* What stands above the stack of a thread that waited. All of it is borrowed for the call. */
 struct locate_tip {
-	const char *cause; /* for what it waited, as a frame: a lock, a CPU; NULL: none */
+	/* For what it waited, as a frame: a lock, a CPU; or the memory that grew. NULL: none */
+	const char *cause;
 	const struct sample_event *waker; /* who woke it; NULL: not known */
 	const char *waker_name; /* stands in front of the stack of `waker` */
 };

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "capture/sample_source.h"
 #include "pipeline/binder.h"
+#include "pipeline/grown_memory.h"
 #include "pipeline/lock_waits.h"
 #include "pipeline/symbolizer.h"
 #include "pipeline/symbolizer_thread.h"
@@ -228,17 +229,36 @@ int pipeline_start(const struct pipeline_opts *opts, struct pipeline **ret_pipel
 	return r;
 }
 
-void pipeline_add_value(struct pipeline *pipeline, const struct sample_event *event,
-			enum profile_type type, uint64_t value)
+static void add(struct pipeline *pipeline, enum profile_type type,
+		const struct window_sample *sample)
 {
-	const struct window_sample sample = { .event = event, .count = value };
+	const struct sample_event *event = sample->event;
 	struct window *window = window_filler_window(&pipeline->filler, &pipeline->sampled[type],
 						     event->time_ns);
 
 	binder_check_sample(&pipeline->binder, event);
-	if (window_filler_add(&pipeline->filler, window, &sample) == 0)
+	if (window_filler_add(&pipeline->filler, window, sample) == 0)
 		window_count_time(window, event->time_ns);
 	binder_see_sample(&pipeline->binder, event);
+}
+
+void pipeline_add_value(struct pipeline *pipeline, const struct sample_event *event,
+			enum profile_type type, uint64_t value)
+{
+	const struct window_sample sample = { .event = event, .count = value };
+
+	add(pipeline, type, &sample);
+}
+
+void pipeline_add_growth(struct pipeline *pipeline, const struct sample_event *event)
+{
+	const struct window_sample sample = {
+		.event = event,
+		.cause = grown_memory_name(event->grown_memory),
+		.count = event->grown_bytes,
+	};
+
+	add(pipeline, PROFILE_RSS_GROWTH, &sample);
 }
 
 void pipeline_add_sample(struct pipeline *pipeline, const struct sample_event *event)

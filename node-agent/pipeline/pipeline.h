@@ -99,6 +99,8 @@ void pipeline_add_value(struct pipeline *pipeline, const struct sample_event *sa
 void pipeline_add_running(struct pipeline *pipeline, const struct sample_event *event);
 /* The same for waits for locks of the kernel (bpf/shared/lock.h). */
 void pipeline_add_lock(struct pipeline *pipeline, const struct sample_event *event);
+/* The same for a record RECORD_GROWTH. The kind of memory is on top of its stack. */
+void pipeline_add_growth(struct pipeline *pipeline, const struct sample_event *event);
 /* The same for the records of blocks (bpf/shared/off_cpu.h). Blocks may begin before
  * pipeline_start_blocks(). From then on their time is counted, and what was counted before and is
  * in no finished profile is forgotten. */

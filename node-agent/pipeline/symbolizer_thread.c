@@ -103,6 +103,15 @@ static void hand_over(struct symbolizer_thread *thread, const struct window *win
 		count_lost(thread, window->nr_samples);
 }
 
+/* Returns the period of a type of profiles; 0: it has none. Only samples of CPU time stand for
+ * something else than their values. */
+static uint64_t period_of(const struct symbolizer_thread *thread, enum profile_type type)
+{
+	if (type == PROFILE_CPU)
+		return thread->opts.period_ns;
+	return *profile_type_names(type)->period_type ? 1 : 0;
+}
+
 /* Names and hands over a window, or drops it if there was an error. */
 static void finish_window(struct symbolizer_thread *thread, struct window *window,
 			  uint64_t until_ns, int error)
@@ -119,10 +128,8 @@ static void finish_window(struct symbolizer_thread *thread, struct window *windo
 			       (unsigned long long)window->nr_samples);
 		return;
 	}
-	bool is_cpu = builder_peek(window->builder)->type == PROFILE_CPU;
-
 	builder_set_time(window->builder, window->start_unix_ns, window->end_ns - window->start_ns,
-			 is_cpu ? thread->opts.period_ns : 0);
+			 period_of(thread, builder_peek(window->builder)->type));
 	builder_date_samples(window->builder, window->start_ns);
 
 	_cleanup_(profile_unrefp) struct profile *profile = builder_seal(take_ptr(window->builder));

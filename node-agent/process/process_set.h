@@ -49,7 +49,7 @@ struct process {
 	bool waits_for_runtime; /* an answer about its runtimes is missing */
 	uint64_t next_bind_ns; /* it is not bound again before this time */
 	uint64_t cgroup_id; /* of its last sample; 0: not known */
-	struct process_number numbers[PROCESS_NR_WINDOWS]; /* by kind of window */
+	struct process_number numbers[PROCESS_NR_WINDOWS]; /* by type of profile */
 };
 
 TAILQ_HEAD(process_queue, process);

@@ -16,6 +16,7 @@ TYPES = {
     ("alloc_space", "bytes"): ("memory", "bytes"),
     ("inuse_objects", "count"): ("memory", "bytes"),
     ("inuse_space", "bytes"): ("memory", "bytes"),
+    ("rss_growth", "bytes"): ("memory", "bytes"),
     ("contentions", "count"): ("mutex", "count"),
     ("delay", "nanoseconds"): ("mutex", "count"),
 }

@@ -48,14 +48,16 @@ static void programs_done(struct programs *programs)
 static void set_knobs(struct flamelet_bpf *skel, bool cgroup_is_v1)
 {
 	bool has_exit = libbpf_find_vmlinux_btf_id("sched_exit_tp", BPF_TRACE_RAW_TP) > 0;
+	bool has_locks = libbpf_find_vmlinux_btf_id("contention_end", BPF_TRACE_RAW_TP) > 0;
+	bool has_growth = libbpf_find_vmlinux_btf_id("rss_stat", BPF_TRACE_RAW_TP) > 0;
 
 	skel->rodata->off_cpu_has_exit = has_exit;
 	bpf_program__set_autoload(skel->progs.off_cpu_exit, has_exit);
-	bool has_locks = libbpf_find_vmlinux_btf_id("contention_end", BPF_TRACE_RAW_TP) > 0;
-
 	skel->rodata->lock_is_followed = has_locks;
 	bpf_program__set_autoload(skel->progs.lock_begin, has_locks);
 	bpf_program__set_autoload(skel->progs.lock_end, has_locks);
+	skel->rodata->growth_is_followed = has_growth;
+	bpf_program__set_autoload(skel->progs.growth, has_growth);
 	skel->rodata->include_idle = true;
 	skel->rodata->cgroup_is_v1 = cgroup_is_v1;
 	skel->rodata->filter_by_pid = true;

@@ -14,9 +14,9 @@ int block_slots_open(struct block_slots *slots, int map_fd, volatile uint64_t *t
 		return -errno;
 	*slots = (struct block_slots){
 		.slots = memory,
-		.threshold = { .ns = threshold_ns,
-			       .min_ns = OFF_CPU_MIN_THRESHOLD_NS,
-			       .max_ns = OFF_CPU_MAX_THRESHOLD_NS },
+		.threshold = { .value = threshold_ns,
+			       .min = OFF_CPU_MIN_THRESHOLD_NS,
+			       .max = OFF_CPU_MAX_THRESHOLD_NS },
 	};
 	return 0;
 }

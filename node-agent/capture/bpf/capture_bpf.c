@@ -3,8 +3,10 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "bpf/shared/growth.h"
 #include "bpf/shared/lock.h"
 #include "capture/bpf/block_slots.h"
+#include "capture/bpf/bpf_totals.h"
 #include "capture/bpf/target_maps.h"
 #include "capture/bpf/thread_sweep.h"
 #include "capture/bpf/threshold.h"
@@ -40,7 +42,7 @@ struct capture_bpf {
 	struct ring_buffer *ring; /* owned */
 	struct ring_buffer *cgroup_ring; /* owned */
 	struct block_slots blocks;
-	struct threshold locks;
+	struct threshold locks, growth;
 	struct thread_sweep sweep; /* if blocks are wanted */
 	int wake_fd; /* owned; epoll(7), readable when the sampler wakes us */
 	const struct sample_consumer *consumer; /* during a poll */
@@ -58,11 +60,19 @@ static uint32_t ring_bytes(const struct capture_opts *opts)
 {
 	uint64_t samples = (uint64_t)libbpf_num_possible_cpus() * opts->frequency_hz *
 			   opts->poll_interval_ns * RING_POLLS / NSEC_PER_SEC;
-	uint64_t bytes = opts->off_cpu || opts->locks ? RING_MIN_BLOCK_BYTES : RING_MIN_BYTES;
+	bool has_more = opts->off_cpu || opts->locks || opts->growth;
+	uint64_t bytes = has_more ? RING_MIN_BLOCK_BYTES : RING_MIN_BYTES;
 
 	while (bytes < samples * RING_SAMPLE_BYTES && bytes < RING_MAX_BYTES)
 		bytes *= 2;
 	return (uint32_t)bytes;
+}
+
+static int size_growth_maps(struct flamelet_bpf *skel)
+{
+	int r = bpf_map__set_max_entries(skel->maps.growth_slots, 1);
+
+	return r < 0 ? r : bpf_map__set_max_entries(skel->maps.growth_cpu_slots, 1);
 }
 
 /* Maps that are not used take no memory; that of pids may grow while a command forks. */
@@ -80,7 +90,10 @@ static int size_maps(struct flamelet_bpf *skel, const struct capture_opts *opts)
 		r = bpf_map__set_max_entries(skel->maps.off_cpu_slots, 1);
 	if (r == 0 && !opts->locks)
 		r = bpf_map__set_max_entries(skel->maps.lock_waits, 1);
-	if (r == 0 && (skel->rodata->off_cpu_has_exit || skel->rodata->lock_is_followed))
+	if (r == 0 && !opts->growth)
+		r = size_growth_maps(skel);
+	if (r == 0 && (skel->rodata->off_cpu_has_exit || skel->rodata->lock_is_followed ||
+		       skel->rodata->growth_is_followed))
 		r = bpf_map__set_max_entries(skel->maps.scratch_of_cpu, 2);
 	return r;
 }
@@ -127,6 +140,8 @@ static void set_knobs(struct flamelet_bpf *skel, const struct capture_opts *opts
 	skel->rodata->lock_is_followed = opts->locks && capture_bpf_knows_locks();
 	bpf_program__set_autoload(skel->progs.lock_begin, skel->rodata->lock_is_followed);
 	bpf_program__set_autoload(skel->progs.lock_end, skel->rodata->lock_is_followed);
+	skel->rodata->growth_is_followed = opts->growth;
+	bpf_program__set_autoload(skel->progs.growth, opts->growth);
 }
 
 /* Explains what the user can do if a program does not load. */
@@ -231,6 +246,8 @@ static void on_sample(struct capture_bpf *capture, const struct sample_event *ev
 		threshold_count(&capture->locks);
 	if (event->kind == RECORD_BLOCK_END)
 		thread_sweep_end(&capture->sweep, event, consumer);
+	if (event->kind == RECORD_GROWTH)
+		threshold_count(&capture->growth);
 	consumer->catch_up(event->time_ns, consumer->data);
 	consumer->handle(event, consumer->data);
 }
@@ -343,6 +360,8 @@ static int attach_progs(struct flamelet_bpf *skel, const struct capture_opts *op
 		r = attach_off_cpu(skel);
 	if (r == 0 && skel->rodata->lock_is_followed)
 		r = attach_locks(skel);
+	if (r == 0 && opts->growth)
+		r = attach_prog(skel->progs.growth, &skel->links.growth);
 	if (r == 0 && opts->follow_forks)
 		r = attach_prog(skel->progs.follow_fork, &skel->links.follow_fork);
 	(void)attach_prog(skel->progs.cgroup_born, &skel->links.cgroup_born);
@@ -412,9 +431,14 @@ static int attach(struct capture_bpf *capture, const struct capture_opts *opts)
 	if (r == 0 && opts->off_cpu)
 		r = open_blocks(capture, opts);
 	capture->locks = (struct threshold){
-		.ns = (volatile uint64_t *)&capture->skel->data->lock_threshold_ns,
-		.min_ns = LOCK_MIN_THRESHOLD_NS,
-		.max_ns = LOCK_MAX_THRESHOLD_NS,
+		.value = (volatile uint64_t *)&capture->skel->data->lock_threshold_ns,
+		.min = LOCK_MIN_THRESHOLD_NS,
+		.max = LOCK_MAX_THRESHOLD_NS,
+	};
+	capture->growth = (struct threshold){
+		.value = (volatile uint64_t *)&capture->skel->data->growth_mean_bytes,
+		.min = GROWTH_MIN_MEAN_BYTES,
+		.max = GROWTH_MAX_MEAN_BYTES,
 	};
 	if (r == 0)
 		r = attach_progs(capture->skel, opts);
@@ -452,6 +476,7 @@ static uint64_t poll_samples(struct sample_source *base, const struct sample_con
 	uint64_t now_ns = clock_mono_ns();
 	block_slots_pace(&capture->blocks, sample_source_nr_cpus(base), now_ns);
 	threshold_pace(&capture->locks, sample_source_nr_cpus(base), now_ns);
+	threshold_pace(&capture->growth, sample_source_nr_cpus(base), now_ns);
 	return capture->nr_polled;
 }
 
@@ -500,20 +525,6 @@ static bool has_block(const struct sample_source *base, uint32_t tid, uint32_t s
 	return block_slots_has(&((const struct capture_bpf *)base)->blocks, tid, sequence);
 }
 
-static void sum_bpf_stats(const struct capture_bpf *capture, uint64_t totals[static STAT_NR])
-{
-	size_t nr_cpus = (size_t)libbpf_num_possible_cpus();
-	uint32_t zero = 0;
-
-	_cleanup_free_ struct bpf_counts *counts = calloc(nr_cpus, sizeof(*counts));
-	if (!counts ||
-	    bpf_map_lookup_elem(bpf_map__fd(capture->skel->maps.stats), &zero, counts) < 0)
-		return;
-	for (size_t cpu = 0; cpu < nr_cpus; cpu++)
-		for (size_t stat = 0; stat < STAT_NR; stat++)
-			totals[stat] += counts[cpu].of[stat];
-}
-
 static void get_stats(const struct sample_source *base, struct capture_stats *stats)
 {
 	const struct capture_bpf *capture = (const struct capture_bpf *)base;
@@ -526,7 +537,7 @@ static void get_stats(const struct sample_source *base, struct capture_stats *st
 	stats->nr_found_lost = capture->sweep.nr_lost;
 	stats->follows_cgroups = capture->skel->links.cgroup_born &&
 				 capture->skel->links.cgroup_died;
-	sum_bpf_stats(capture, stats->bpf);
+	bpf_totals_add(bpf_map__fd(capture->skel->maps.stats), stats->bpf);
 	if (bpf_obj_get_info_by_fd(bpf_program__fd(capture->skel->progs.sample), &info,
 				   &info_bytes) == 0) {
 		stats->bpf_run_ns = info.run_time_ns;
@@ -547,6 +558,11 @@ static const struct sample_source_ops ops = {
 	.has_block = has_block,
 	.get_stats = get_stats,
 };
+
+bool capture_bpf_knows_growth(void)
+{
+	return libbpf_find_vmlinux_btf_id("rss_stat", BPF_TRACE_RAW_TP) > 0;
+}
 
 int capture_bpf_open(const struct capture_opts *opts, struct strbuf *reterr_msg,
 		     struct sample_source **ret_source)

@@ -20,4 +20,7 @@ int capture_bpf_open(const struct capture_opts *opts, struct strbuf *reterr_msg,
 /* Returns whether the kernel tells of waits for its own locks: since Linux 5.19. */
 bool capture_bpf_knows_locks(void);
 
+/* Returns whether the kernel tells of growth of memory. */
+bool capture_bpf_knows_growth(void);
+
 #endif

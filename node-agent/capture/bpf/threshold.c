@@ -15,14 +15,14 @@ void threshold_pace(struct threshold *threshold, uint32_t nr_cpus, uint64_t now_
 {
 	uint64_t wanted = THRESHOLD_RATE * (uint64_t)(nr_cpus > 0 ? nr_cpus : 1);
 
-	if (!threshold->ns || now_ns < threshold->next_ns)
+	if (!threshold->value || now_ns < threshold->next_ns)
 		return;
-	uint64_t ns = min_u64(*threshold->ns, threshold->max_ns);
+	uint64_t value = min_u64(*threshold->value, threshold->max);
 
-	ns = ns * min_u64(threshold->nr_chosen, 100 * wanted) / wanted;
-	ns = max_u64(ns, *threshold->ns / 2); /* quiet seconds happen */
-	ns = max_u64(ns, threshold->min_ns);
-	*threshold->ns = min_u64(ns, threshold->max_ns);
+	value = value * min_u64(threshold->nr_chosen, 100 * wanted) / wanted;
+	value = max_u64(value, *threshold->value / 2); /* quiet seconds happen */
+	value = max_u64(value, threshold->min);
+	*threshold->value = min_u64(value, threshold->max);
 	threshold->nr_chosen = 0;
 	threshold->next_ns = now_ns + PACE_NS;
 }

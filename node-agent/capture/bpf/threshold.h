@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The length from which waits are chosen for certain (bpf/shared/off_cpu.h, bpf/shared/lock.h),
- * adapted to the number of those that come. Belongs to one thread. */
+/* The length from which waits are chosen for certain (bpf/shared/off_cpu.h, bpf/shared/lock.h), or
+ * the mean distance of the bytes that are chosen of growth (bpf/shared/growth.h), adapted to the
+ * number of those that come. Belongs to one thread. */
 #ifndef CAPTURE_BPF_THRESHOLD_H
 #define CAPTURE_BPF_THRESHOLD_H
 
 #include <stdint.h>
 
-/* The wanted number of chosen waits per second and CPU. */
+/* The wanted number of records per second and CPU. */
 #define THRESHOLD_RATE 100
 
 struct threshold {
-	volatile uint64_t *ns; /* borrowed: the kernel side's; NULL: there is none */
-	uint64_t min_ns, max_ns;
+	volatile uint64_t *value; /* borrowed: the kernel side's; NULL: there is none */
+	uint64_t min, max;
 	uint64_t nr_chosen; /* since the last change */
 	uint64_t next_ns; /* time of the next change, CLOCK_MONOTONIC */
 };
 
-/* Counts a chosen wait. */
+/* Counts a record. */
 void threshold_count(struct threshold *threshold);
 
-/* Adapts the threshold about once a second, so that about THRESHOLD_RATE waits a second and CPU are
- * chosen. Records have the probability with which they were chosen, so sums stay right. */
+/* Adapts the threshold about once a second, so that about THRESHOLD_RATE records a second and CPU
+ * come. Records have what they stand for, so sums stay right. */
 void threshold_pace(struct threshold *threshold, uint32_t nr_cpus, uint64_t now_ns);
 
 #endif

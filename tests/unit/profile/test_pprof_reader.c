@@ -353,7 +353,7 @@ static void every_failed_allocation_is_told(void **state)
 		bool has_failed = torture_end();
 
 		assert_int_equal(r, has_failed ? -ENOMEM : 0);
-		assert_int_equal(read.of[PROFILE_CPU] != NULL, !has_failed);
+		assert_int_equal(read.of[profile->type] != NULL, !has_failed);
 		if (!has_failed)
 			return;
 	}

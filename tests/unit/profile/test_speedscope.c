@@ -117,6 +117,7 @@ static void other_values_keep_their_unit(void **state)
 	} cases[] = {
 		{ PROFILE_ALLOC_SPACE, "bytes" },
 		{ PROFILE_ALLOC_OBJECTS, "none" },
+		{ PROFILE_RSS_GROWTH, "bytes" },
 		{ PROFILE_LOCK_DELAY, "nanoseconds" },
 	};
 	const struct stack_line line = { "a", "f", 3 };

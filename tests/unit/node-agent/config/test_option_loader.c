@@ -66,18 +66,20 @@ static void kinds_are_cpu_time_unless_told(void **state)
 	static const struct {
 		enum command_id command;
 		const char *words;
-		bool cpu, off_cpu;
+		bool cpu, off_cpu, growth;
 	} cases[] = {
-		{ COMMAND_AGENT, "", true, false },
-		{ COMMAND_AGENT, "--kind offcpu", false, true },
-		{ COMMAND_AGENT, "--kind offcpu,cpu", true, true },
-		{ COMMAND_AGENT, "--kind cpu --kind offcpu", true, true },
-		{ COMMAND_AGENT, "--kind cpu,offcpu --store /r", true, true },
-		{ COMMAND_RECORD, "", true, false },
-		{ COMMAND_RECORD, "--kind offcpu", false, true },
-		{ COMMAND_TOP, "", true, true },
-		{ COMMAND_TOP, "--kind cpu", true, false },
-		{ COMMAND_DUMP, "-p 1", true, false },
+		{ COMMAND_AGENT, "", true, false, false },
+		{ COMMAND_AGENT, "--kind offcpu", false, true, false },
+		{ COMMAND_AGENT, "--kind offcpu,cpu", true, true, false },
+		{ COMMAND_AGENT, "--kind cpu --kind offcpu", true, true, false },
+		{ COMMAND_AGENT, "--kind cpu,offcpu,growth", true, true, true },
+		{ COMMAND_AGENT, "--kind cpu,offcpu --store /r", true, true, false },
+		{ COMMAND_RECORD, "", true, false, false },
+		{ COMMAND_RECORD, "--kind offcpu", false, true, false },
+		{ COMMAND_RECORD, "--kind growth", false, false, true },
+		{ COMMAND_TOP, "", true, true, false },
+		{ COMMAND_TOP, "--kind cpu", true, false, false },
+		{ COMMAND_DUMP, "-p 1", true, false, false },
 	};
 	(void)state;
 
@@ -87,6 +89,7 @@ static void kinds_are_cpu_time_unless_told(void **state)
 
 		assert_int_equal(options_want_kind(&o, OPTION_KIND_CPU), cases[i].cpu);
 		assert_int_equal(options_want_kind(&o, OPTION_KIND_OFF_CPU), cases[i].off_cpu);
+		assert_int_equal(options_want_kind(&o, OPTION_KIND_GROWTH), cases[i].growth);
 	}
 }
 
@@ -378,9 +381,8 @@ static const struct refusal refusals[] = {
 	  "--kind: a recording has one kind; record one after the other, or all of them with "
 	  "flamelet agent" },
 	{ COMMAND_AGENT, "--kind none",
-	  "--kind: invalid value \"none\"; expected cpu, offcpu, lock or wall; for the agent, "
-	  "several "
-	  "of them" },
+	  "--kind: invalid value \"none\"; expected cpu, offcpu, lock, wall or growth; for the "
+	  "agent, several of them" },
 	{ COMMAND_AGENT, "--ready",
 	  "--ready is an option of health, not of agent; see flamelet agent --help" },
 	{ COMMAND_RECORD, "--listen localhost:1",

@@ -127,6 +127,9 @@ static void kinds_are_a_list_of_at_least_one(void **state)
 	assert_int_equal(kinds, 1 << OPTION_KIND_OFF_CPU);
 	assert_int_equal(value_store(&value_kinds, "cpu,offcpu", &kinds), 0);
 	assert_int_equal(kinds, 1 << OPTION_KIND_CPU | 1 << OPTION_KIND_OFF_CPU);
+	assert_int_equal(value_store(&value_kinds, "growth", &kinds), 0);
+	assert_int_equal(kinds,
+			 1 << OPTION_KIND_CPU | 1 << OPTION_KIND_OFF_CPU | 1 << OPTION_KIND_GROWTH);
 	for (size_t i = 0; i < array_len(wrong); i++)
 		assert_int_equal(value_store(&value_kinds, wrong[i], &kinds), -EINVAL);
 }
