@@ -95,7 +95,10 @@ export function legendOf(items: Item[], isDark: boolean): LegendEntry[] {
 	const used = new Set(items.map((item) => item.kind));
 	const entries = Object.entries(KINDS)
 		.filter(([kind]) => used.has(kind))
-		.map(([kind, { legend }]) => ({ text: kind === 'truncated' ? stopLegend(items) : legend, color: css(shade(kind, false, LEGEND_POSITION), isDark) }));
+		.map(([kind, { legend }]) => ({
+			text: kind === 'truncated' ? stopLegend(items) : legend,
+			color: css(shade(kind, false, LEGEND_POSITION), isDark),
+		}));
 	if (items.some((item) => item.isInlined))
 		entries.push({ text: 'inlined', color: css(shade('native', true, LEGEND_POSITION), isDark) });
 	return entries;
