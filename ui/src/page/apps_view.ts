@@ -11,7 +11,14 @@ interface Sides {
 	softirq: number;
 }
 
-export interface TopRow extends Sides {
+/** Threads that were blocked, and that waited for a CPU; null: not known. */
+interface Waits {
+	wait: number | null;
+	delay: number | null;
+}
+
+export interface TopRow extends Sides, Waits {
+	reasons: Record<string, number>;
 	name: string;
 	kind: string;
 	samples: number;
@@ -19,7 +26,7 @@ export interface TopRow extends Sides {
 	hottest: { side: string; share: number; frames: { function: string; kernel: boolean }[] } | null;
 }
 
-export interface Top extends Sides {
+export interface Top extends Sides, Waits {
 	by: string;
 	samples: number;
 	lost: number;
@@ -43,6 +50,13 @@ function split(row: Sides): string {
 	return SIDES.map(([side]) => percent(row[side])).join(' \u00b7 ');
 }
 
+function waitCells({ wait, delay, reasons }: TopRow): HTMLElement[] {
+	if (wait === null || delay === null)
+		return [];
+	const title = Object.entries(reasons).map(([reason, threads]) => `${reason} ${threads.toFixed(2)}`).join(', ');
+	return [wait, delay].map((threads) => el('td', { class: 'cpus', title, text: threads.toFixed(2) }));
+}
+
 /** The selector of a row's samples; '': there is none. */
 export function selectorOfRow({ kind, name }: TopRow): [string, string] | null {
 	const label = kind === 'process' || kind === 'comm' ? 'comm' : kind === 'pod' ? 'pod' : '';
@@ -50,17 +64,23 @@ export function selectorOfRow({ kind, name }: TopRow): [string, string] | null {
 	return label ? [label, value] : null;
 }
 
+function waitSum({ wait, delay }: Waits): string {
+	return wait === null || delay === null ? '' :
+		` ${wait.toFixed(2)} threads were blocked, and ${delay.toFixed(2)} waited for a CPU.`;
+}
+
 export function appsView(top: Top, choose: (label: string, value: string) => void,
 	search: (name: string) => void): Node[] {
 	const most = top.rows.reduce((max, { cpus }) => Math.max(max, cpus), 0);
-	const head = el('tr', {}, ...['CPUs', 'Application', 'application, kernel, interrupts, softirqs',
+	const head = el('tr', {}, ...['CPUs', ...(top.wait === null ? [] : ['Blocked', 'Delayed']), 'Application',
+		'application, kernel, interrupts, softirqs',
 		'Hottest stack, the function that ran first'].map((text) => el('th', { text })));
 	const rows = top.rows.map((row) => {
 		const selector = selectorOfRow(row);
 		const frames = row.hottest?.frames.slice(0, FRAMES_MAX) ?? [];
 		const share = row.hottest ? `${Math.round(100 * row.hottest.share)} %` : '';
 		return el('tr', {},
-			el('td', { class: 'cpus', text: row.cpus.toFixed(2) }),
+			el('td', { class: 'cpus', text: row.cpus.toFixed(2) }), ...waitCells(row),
 			el('td', { class: 'name', title: `${row.name} (${row.kind})` }, selector
 				? button(row.name, `Only ${row.name}, in the whole record`, () => choose(...selector)) : row.name,
 			el('small', { text: `${row.kind}${row.processes > 1 ? `, ${row.processes} processes` : ''}` })),
@@ -74,6 +94,6 @@ export function appsView(top: Top, choose: (label: string, value: string) => voi
 	});
 	const sum = `${top.cpus.toFixed(2)} CPUs: ${SIDES.map(([side, text]) => `${text} ${top[side].toFixed(2)}`)
 		.join(', ')}. ${top.samples} samples${top.lost ? `, ${top.lost} lost` : ''}.`;
-	return [el('p', { class: 'sum', text: sum }), el('table', { class: 'apps' }, el('thead', {}, head),
+	return [el('p', { class: 'sum', text: sum + waitSum(top) }), el('table', { class: 'apps' }, el('thead', {}, head),
 		el('tbody', {}, ...rows))];
 }
