@@ -270,6 +270,7 @@ NOT_TRIED = {
     "same-page-merging": "would merge pages of other programs",
     "slow-clock-source": "would change the clock of the machine",
     "audit-rules": "would audit the whole machine",
+    "cpu-starvation": "needs a machine that nothing else uses",
     "kernel-lock-waits": "whether locks of the kernel are waited for differs from kernel to kernel",
     "reclaim-waits": "needs a machine without free memory",
     "gc-dotnet": "needs .NET",

@@ -37,6 +37,15 @@ int ranking_add(struct ranking *ranking, const char *label, uint64_t count)
 	return 0;
 }
 
+uint64_t ranking_get(const struct ranking *ranking, const char *label)
+{
+	uint32_t id;
+
+	if (intern_find(&ranking->labels, label, &id) < 0 || id >= ranking->nr_counts)
+		return 0;
+	return ranking->counts[id];
+}
+
 size_t ranking_size(const struct ranking *ranking)
 {
 	size_t nr = 0;

@@ -29,6 +29,9 @@ void ranking_done(struct ranking *ranking);
 /* Adds `count` to the sum of `label`. Errors: -ENOMEM; -ENOSPC for too many labels. */
 int ranking_add(struct ranking *ranking, const char *label, uint64_t count) must_check;
 
+/* Returns the sum of `label`, or 0. */
+uint64_t ranking_get(const struct ranking *ranking, const char *label);
+
 /* Returns the number of labels whose sum is not 0. */
 size_t ranking_size(const struct ranking *ranking);
 

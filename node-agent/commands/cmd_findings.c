@@ -121,7 +121,7 @@ static int append_findings(const struct options *options, const struct profile *
 
 	int r = findings_init(&findings, profile);
 	if (r == 0 && waits)
-		r = findings_init(&of_waits, waits);
+		r = findings_init_waits(&of_waits, waits, profile);
 	if (r == 0 && query && profile->type == PROFILE_CPU)
 		r = finding_slices_read(query, &findings, &slices);
 	if (r == 0)

@@ -14,6 +14,7 @@
 
 #include "profile/profile_type.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -62,6 +63,9 @@ struct finding_rule {
 	 * waits: those for one of these reasons (1 << enum wait_reason), and for futexes only where
 	 * a lock is taken. All of these match if there are no `frames`. */
 	uint32_t reasons;
+	/* It is about waits for a CPU, and compares these with the time in which threads could run.
+	 * A program only matches if it waits much more than others (delay_units.h). */
+	bool of_delay;
 	enum finding_code code; /* of the functions in the lists */
 	const char *frames;
 	const char *callers; /* the first caller outside `skip` is one of these */

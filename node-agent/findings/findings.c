@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "base/strview.h"
+#include "findings/delay_units.h"
 #include "findings/evidence.h"
 #include "findings/stack_matcher.h"
 #include "findings/units.h"
@@ -21,10 +22,12 @@
 
 struct finder {
 	const struct profile *profile; /* borrowed */
+	const struct profile *cpu; /* of waits: the CPU time; NULL: not known; borrowed */
 	struct findings *findings; /* borrowed */
 	struct stack_matcher matcher;
 	uint64_t *stack_rules; /* by stack: rules that match, as bits; owned */
 	struct units units[NR_FINDING_SCOPES]; /* made when they are first needed */
+	struct delay_units delay; /* if it is known */
 	uint8_t *classes; /* of waits, by sample: enum wait_class; owned */
 	uint64_t claimed[NR_FINDING_FAMILIES]; /* rules that have found something, as bits */
 	double cpus_per_sample; /* 0: not known */
@@ -45,6 +48,7 @@ static void finder_done(struct finder *finder)
 	stack_matcher_done(&finder->matcher);
 	free(finder->stack_rules);
 	free(finder->classes);
+	delay_units_done(&finder->delay);
 	for (size_t i = 0; i < NR_FINDING_SCOPES; i++)
 		units_done(&finder->units[i]);
 }
@@ -103,7 +107,8 @@ static bool sample_matches(const struct finder *finder, size_t rule, size_t numb
 	if (rules & finder->claimed[rule_of(finder, rule)->family])
 		return false;
 	if (finder->classes)
-		return (rules >> rule & 1) && !is_left_out(finder, number) &&
+		return (rules >> rule & 1) &&
+		       (rule_of(finder, rule)->of_delay || !is_left_out(finder, number)) &&
 		       (rule_of(finder, rule)->reasons >> sample->reason & 1);
 	return (rules >> rule & 1) ||
 	       stack_matcher_has_thread(&finder->matcher, rule, sample->thread_comm);
@@ -113,7 +118,12 @@ static int sum_up(struct finder *finder, size_t rule, struct sums *sums)
 {
 	const struct profile *profile = finder->profile;
 
-	int r = get_units(finder, rule_of(finder, rule)->scope, &sums->units);
+	int r = 0;
+
+	if (rule_of(finder, rule)->of_delay)
+		sums->units = &finder->delay.units;
+	else
+		r = get_units(finder, rule_of(finder, rule)->scope, &sums->units);
 	if (r < 0)
 		return r;
 	sums->rule = rule;
@@ -136,6 +146,8 @@ static bool exceeds(const struct finder *finder, const struct sums *sums, size_t
 	const struct finding_rule *rule = rule_of(finder, sums->rule);
 	uint64_t count = sums->counts[unit];
 
+	if (rule->of_delay && !delay_units_stands_out(&finder->delay, unit, count))
+		return false;
 	if (count < FINDING_SAMPLES_MIN ||
 	    percent(count, sums->units->units[unit].total) < rule->least.percent)
 		return false;
@@ -221,7 +233,10 @@ static void append_whose(const struct finder *finder, const struct sums *sums, s
 {
 	size_t nr_units = count_units(sums);
 
-	strbuf_append_str(out, finder->classes ? "of the blocked time" : "of the CPU time");
+	if (rule_of(finder, sums->rule)->of_delay)
+		strbuf_append_str(out, "of the runnable time");
+	else
+		strbuf_append_str(out, finder->classes ? "of the blocked time" : "of the CPU time");
 	if (sums->units->scope == SCOPE_NODE)
 		return;
 	strbuf_append_str(out, " of ");
@@ -278,6 +293,8 @@ static int try_rule(struct finder *finder, size_t rule)
 {
 	_cleanup_(sums_done) struct sums sums = { 0 };
 
+	if (rule_of(finder, rule)->of_delay && !finder->cpu)
+		return 0;
 	int r = sum_up(finder, rule, &sums);
 	if (r < 0 || !keep_exceeding(finder, &sums))
 		return r;
@@ -350,6 +367,8 @@ static int find_all(struct finder *finder)
 	finder->cpus_per_sample = per_sample(profile);
 	if (profile->type == PROFILE_OFF_CPU)
 		r = classify_waits(finder);
+	if (r == 0 && finder->cpu)
+		r = delay_units_init(&finder->delay, profile, finder->cpu);
 	uint64_t rules = match_stacks(finder);
 	for (size_t i = 0; r == 0 && i < finder->matcher.table.nr; i++)
 		if ((rules >> i & 1) || rule_of(finder, i)->threads)
@@ -358,9 +377,11 @@ static int find_all(struct finder *finder)
 	return r;
 }
 
-int findings_init(struct findings *findings, const struct profile *profile)
+static int find(struct findings *findings, const struct profile *profile, const struct profile *cpu)
 {
-	_cleanup_(finder_done) struct finder finder = { .profile = profile, .findings = findings };
+	_cleanup_(finder_done) struct finder finder = { .profile = profile,
+							.cpu = cpu,
+							.findings = findings };
 
 	*findings = (struct findings){
 		.profile = profile,
@@ -371,6 +392,17 @@ int findings_init(struct findings *findings, const struct profile *profile)
 	if (r < 0)
 		findings_done(findings);
 	return r;
+}
+
+int findings_init(struct findings *findings, const struct profile *profile)
+{
+	return find(findings, profile, NULL);
+}
+
+int findings_init_waits(struct findings *findings, const struct profile *waits,
+			const struct profile *cpu)
+{
+	return find(findings, waits, cpu);
 }
 
 void findings_done(struct findings *findings)

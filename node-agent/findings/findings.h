@@ -63,6 +63,10 @@ struct findings {
  * outlive the findings. Time is linear in the size of the profile; memory is about 40 bytes a
  * string and 60 a sample. Errors: -ENOMEM. */
 int findings_init(struct findings *findings, const struct profile *profile) must_check;
+
+/* The same of waits, with the CPU time of the same time, which rules about waits for a CPU need. */
+int findings_init_waits(struct findings *findings, const struct profile *waits,
+			const struct profile *cpu) must_check;
 void findings_done(struct findings *findings);
 
 #endif

@@ -35,7 +35,7 @@ static void append_time(uint64_t time_ns, struct strbuf *out)
 
 static void append_wait(const struct finding *finding, struct strbuf *out)
 {
-	append_head("blocked", out);
+	append_head(finding->rule->of_delay ? "delayed" : "blocked", out);
 	append_time(finding->count, out);
 	strbuf_append_str(out, " of ");
 	append_time(finding->of, out);

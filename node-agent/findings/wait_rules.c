@@ -14,6 +14,19 @@
 	"close __close __GI__* _IO_* fread* fwrite* fflush stat* fstat* new_file_write "
 
 const struct finding_rule wait_rules[] = {
+	{ .id = "cpu-starvation",
+	  .title = "waiting for a CPU",
+	  .reasons = REASON(REASON_PREEMPTED) | REASON(REASON_RUN_QUEUE),
+	  .of_delay = true,
+	  .scope = SCOPE_PROGRAM,
+	  .least = { 50, 0.5 },
+	  .skip = LIBC_CALLS,
+	  .caller_code = CODE_USER,
+	  .steps = { "look for a CPU limit that stops it: nr_throttled and throttled_usec in the "
+		     "cgroup's cpu.stat, and flamelet ls --events 10",
+		     "compare its cpuset, its CPU weight (cpu.weight, requests.cpu) and its "
+		     "niceness "
+		     "with those of its neighbours" } },
 	{ .id = "lock-waits",
 	  .title = "waiting for a lock of the program in {caller}",
 	  .reasons = REASON(REASON_FUTEX),

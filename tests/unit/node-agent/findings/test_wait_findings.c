@@ -61,6 +61,9 @@ static const struct wait_case {
 	  { "a", "main;look_up;" FAULT ";folio_wait_bit_common_[k]", REASON_RUN_QUEUE, SECOND } },
 };
 
+/* Rules of delay need CPU time. */
+#define NR_DELAY_RULES 1
+
 static bool has(const struct findings *findings, const char *id)
 {
 	for (size_t i = 0; i < findings->nr; i++)
@@ -90,9 +93,9 @@ static void each_rule_finds_its_wait_and_leaves_another_one(void **state)
 {
 	(void)state;
 
-	assert_int_equal(array_len(cases), nr_wait_rules);
-	for (size_t i = 0; i < nr_wait_rules; i++) {
-		assert_string_equal(cases[i].id, wait_rules[i].id);
+	assert_int_equal(array_len(cases) + NR_DELAY_RULES, nr_wait_rules);
+	for (size_t i = 0; i < array_len(cases); i++) {
+		assert_string_equal(cases[i].id, wait_rules[i + NR_DELAY_RULES].id);
 		if (!finds(cases[i].id, cases[i].found, SECOND, 0))
 			fail_msg("%s does not find its wait", cases[i].id);
 		if (finds(cases[i].id, cases[i].not_found, SECOND, 0))
@@ -104,8 +107,8 @@ static void no_rule_finds_less_than_its_thresholds(void **state)
 {
 	(void)state;
 
-	for (size_t i = 0; i < nr_wait_rules; i++) {
-		const struct finding_least *least = &wait_rules[i].least;
+	for (size_t i = 0; i < array_len(cases); i++) {
+		const struct finding_least *least = &wait_rules[i + NR_DELAY_RULES].least;
 		uint64_t share_ns = (uint64_t)(least->percent / 100 * 10 * (double)SECOND);
 		uint64_t time_ns = (uint64_t)(least->cpus * (double)SECOND);
 
@@ -116,6 +119,35 @@ static void no_rule_finds_less_than_its_thresholds(void **state)
 		assert_true(finds(cases[i].id, cases[i].found, time_ns + 1, 0));
 		assert_false(finds(cases[i].id, cases[i].found, time_ns - 1000, 0));
 	}
+}
+
+/* Whether a program with 0.1 s of CPU time is found, of which others have 2 s. */
+static bool starves(uint64_t own_delay_ns, uint64_t others_delay_ns, uint32_t others_samples)
+{
+	const struct stack_line ran[] = { { "web", "main;serve", 10 },
+					  { "db", "main;sort", others_samples } };
+	const struct wait_line waited[] = {
+		{ "web", "main;serve", REASON_PREEMPTED, own_delay_ns },
+		{ "web", "main;nap", REASON_SLEEP, 50 * SECOND },
+		{ "db", "main;sort", REASON_RUN_QUEUE, others_delay_ns },
+	};
+	_cleanup_(profile_unrefp) struct profile *cpu = profile_of_stacks(ran, array_len(ran));
+	_cleanup_(profile_unrefp) struct profile *waits = profile_of_waits(waited,
+									   array_len(waited));
+	_cleanup_(findings_done) struct findings findings = { 0 };
+
+	assert_int_equal(findings_init_waits(&findings, waits, cpu), 0);
+	return has(&findings, "cpu-starvation");
+}
+
+static void a_program_that_waits_for_a_cpu_more_than_others_starves(void **state)
+{
+	(void)state;
+
+	assert_true(starves(SECOND * 9 / 10, SECOND / 10, 200));
+	assert_false(starves(SECOND * 9 / 10, 10 * SECOND, 200)); /* all wait */
+	assert_false(starves(SECOND * 9 / 10, 0, 0)); /* it is alone */
+	assert_false(starves(SECOND / 20, 0, 200)); /* it ran for longer */
 }
 
 static void the_page_describes_each_rule(void **state)
@@ -186,6 +218,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_rule_finds_its_wait_and_leaves_another_one),
 		cmocka_unit_test(no_rule_finds_less_than_its_thresholds),
+		cmocka_unit_test(a_program_that_waits_for_a_cpu_more_than_others_starves),
 		cmocka_unit_test(the_page_describes_each_rule),
 		cmocka_unit_test(the_stack_is_that_of_the_thread_that_waits),
 		cmocka_unit_test(a_lack_of_memory_is_an_error),
