@@ -24,7 +24,7 @@
 
 static __always_inline bool is_spin_lock(__u32 flags)
 {
-	return (flags & (LOCK_SPIN | LOCK_MUTEX)) == LOCK_SPIN;
+	return (flags & (LOCK_FLAG_SPIN | LOCK_FLAG_MUTEX)) == LOCK_FLAG_SPIN;
 }
 
 static __always_inline struct lock_spins *get_spins(void)

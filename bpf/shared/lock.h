@@ -9,12 +9,12 @@
 
 /* The kind of a lock of the kernel: bits of sample_event.lock_flags. The kernel has the same ones
  * (include/trace/events/lock.h); none of them are set for a semaphore. */
-#define LOCK_SPIN 1
-#define LOCK_READ 2
-#define LOCK_WRITE 4
-#define LOCK_RT 8
-#define LOCK_PERCPU 16
-#define LOCK_MUTEX 32
+#define LOCK_FLAG_SPIN 1
+#define LOCK_FLAG_READ 2
+#define LOCK_FLAG_WRITE 4
+#define LOCK_FLAG_RT 8
+#define LOCK_FLAG_PERCPU 16
+#define LOCK_FLAG_MUTEX 32
 #define LOCK_KERNEL_FLAGS 63
 /* These say which lock it is. */
 #define LOCK_IS_MMAP 64 /* mmap_lock of the task's memory */

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "bpf/shared/lock.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 /* Tracepoint and BPF program have fewer frames. */
@@ -42,36 +43,47 @@ size_t lock_frames_count(const struct kernel_ranges *frames, const __u64 *addres
  * to tell them apart: a lock that is read or written and lets threads sleep is an rw_semaphore. */
 static const char *kind_of(unsigned int flags)
 {
-	if (flags & LOCK_MUTEX)
+	if (flags & LOCK_FLAG_MUTEX)
 		return "mutex";
-	if (flags & LOCK_RT)
+	if (flags & LOCK_FLAG_RT)
 		return "rt_mutex";
-	if (flags & LOCK_PERCPU)
+	if (flags & LOCK_FLAG_PERCPU)
 		return "percpu_rwsem";
-	if (flags & LOCK_SPIN)
-		return flags & (LOCK_READ | LOCK_WRITE) ? "rwlock" : "spinlock";
-	return flags & (LOCK_READ | LOCK_WRITE) ? "rwsem" : "semaphore";
+	if (flags & LOCK_FLAG_SPIN)
+		return flags & (LOCK_FLAG_READ | LOCK_FLAG_WRITE) ? "rwlock" : "spinlock";
+	return flags & (LOCK_FLAG_READ | LOCK_FLAG_WRITE) ? "rwsem" : "semaphore";
 }
 
 static const char *use_of(unsigned int flags)
 {
-	if (flags & LOCK_READ)
+	if (flags & LOCK_FLAG_READ)
 		return " read";
-	return flags & LOCK_WRITE ? " write" : "";
+	return flags & LOCK_FLAG_WRITE ? " write" : "";
 }
 
-static const char *owner_name(unsigned int flags)
+/* Writes the name of the variable, and the place of the lock in it if it is not its beginning. */
+static void write_variable(const struct sample_event *event, const struct kernel_data *data,
+			   char name[static LOCK_NAME_BYTES])
 {
-	if (flags & LOCK_IS_MMAP)
-		return "mmap_lock";
-	return flags & LOCK_IS_SIGHAND ? "siglock" : NULL;
+	uint64_t offset = 0;
+	const char *variable = data ? kernel_data_find(data, event->lock, &offset) : NULL;
+
+	name[0] = '\0';
+	if (variable && offset > 0)
+		snprintf(name, LOCK_NAME_BYTES, " %.70s+0x%" PRIx64, variable, offset);
+	else if (variable)
+		snprintf(name, LOCK_NAME_BYTES, " %.70s", variable);
 }
 
-void lock_frames_name(const struct sample_event *event, const char *own_name,
+void lock_frames_name(const struct sample_event *event, const struct kernel_data *data,
 		      char name[static LOCK_NAME_BYTES])
 {
-	const char *known = owner_name(event->lock_flags) ?: own_name;
+	char own_name[LOCK_NAME_BYTES] = " mmap_lock";
 
-	snprintf(name, LOCK_NAME_BYTES, "[%s%s%s%.80s]", kind_of(event->lock_flags),
-		 use_of(event->lock_flags), known ? " " : "", known ? known : "");
+	if (event->lock_flags & LOCK_IS_SIGHAND)
+		snprintf(own_name, sizeof(own_name), " siglock");
+	else if (!(event->lock_flags & LOCK_IS_MMAP))
+		write_variable(event, data, own_name);
+	snprintf(name, LOCK_NAME_BYTES, "[%s%s%.96s]", kind_of(event->lock_flags),
+		 use_of(event->lock_flags), own_name);
 }

@@ -6,6 +6,7 @@
 
 #include "bpf/shared/events.h"
 #include "pipeline/kernel_ranges.h"
+#include "symbol/kernel/kernel_data.h"
 
 #include <stddef.h>
 
@@ -16,10 +17,11 @@ void lock_frames_init(struct kernel_ranges *frames, const struct kernel_symbols 
  * program; 0 if none of the frames behind them is known. */
 size_t lock_frames_count(const struct kernel_ranges *frames, const __u64 *addresses, size_t nr);
 
-/* Writes the name of the frame at the tip: "[mutex]", "[rwsem read mmap_lock]". `own_name` is the
- * lock's; NULL: it is not known. A longer one is cut off. */
+/* Writes the name of the frame at the tip: "[mutex]", "[rwsem read mmap_lock]", "[spinlock
+ * rcu_state+0x40]". `data` tells which variable of the kernel the lock is in; NULL: it is not
+ * known. A longer name is cut off. */
 #define LOCK_NAME_BYTES 128
-void lock_frames_name(const struct sample_event *event, const char *own_name,
+void lock_frames_name(const struct sample_event *event, const struct kernel_data *data,
 		      char name[static LOCK_NAME_BYTES]);
 
 #endif

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/lock_waits.h"
 
+#include "base/log.h"
 #include "bpf/shared/off_cpu.h"
 #include "pipeline/lock_frames.h"
 #include "pipeline/wakers.h"
 
 #include <string.h>
 
-void lock_waits_learn_kernel(struct lock_waits *waits, const struct kernel_symbols *symbols)
+void lock_waits_learn_kernel(struct lock_waits *waits, const struct kernel_symbols *symbols,
+			     int proc_fd)
 {
+	int r = kernel_data_new(proc_fd, "kallsyms", &waits->data);
+
+	if (r < 0)
+		log_debug_errno(r, "cannot read the names of the kernel's variables");
 	lock_frames_init(&waits->frames, symbols);
 	wakers_init(&waits->interrupts, symbols);
 }
@@ -57,7 +63,7 @@ void lock_waits_add(struct lock_waits *waits, const struct sample_event *event)
 	};
 
 	cut_frames(waits, event);
-	lock_frames_name(event, NULL, name);
+	lock_frames_name(event, waits->data, name);
 	add(waits, waits->delay, &sample);
 	if (!waits->contentions)
 		return;
@@ -98,4 +104,5 @@ void lock_waits_count_block(struct lock_waits *waits, const struct block *block,
 void lock_waits_done(struct lock_waits *waits)
 {
 	lock_places_done(&waits->places);
+	kernel_data_free(waits->data);
 }

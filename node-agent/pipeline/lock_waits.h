@@ -19,13 +19,17 @@ struct lock_waits {
 	struct window_series *contentions; /* NULL: they are not counted */
 	struct kernel_ranges frames, interrupts;
 	struct lock_places places; /* of locks of user space */
+	struct kernel_data *data; /* owned; names of locks of the kernel; NULL: not known */
 	struct sample_event event; /* that is being added */
 };
 
 void lock_waits_done(struct lock_waits *waits);
 
-/* Finds the functions of the kernel by which frames are known. */
-void lock_waits_learn_kernel(struct lock_waits *waits, const struct kernel_symbols *symbols);
+/* Finds the functions of the kernel by which frames are known, and reads the names of its
+ * variables. Without these, its locks have no names of their own. `proc_fd` is a directory like
+ * /proc. */
+void lock_waits_learn_kernel(struct lock_waits *waits, const struct kernel_symbols *symbols,
+			     int proc_fd);
 
 /* Adds a record RECORD_LOCK: the time, and one wait, for which it stands. */
 void lock_waits_add(struct lock_waits *waits, const struct sample_event *event);

@@ -188,7 +188,7 @@ static void init_locks(struct pipeline *pipeline)
 		waits->contentions = &pipeline->sampled[PROFILE_LOCK_CONTENTIONS];
 	lock_places_init(&waits->places, pipeline->opts.proc_fd);
 	if (pipeline->opts.locks)
-		lock_waits_learn_kernel(waits, pipeline->kernel);
+		lock_waits_learn_kernel(waits, pipeline->kernel, pipeline->opts.proc_fd);
 }
 
 int pipeline_start(const struct pipeline_opts *opts, struct pipeline **ret_pipeline)

@@ -96,7 +96,7 @@ static void on_record(const struct sample_event *event, void *data)
 	scene->nr_records++;
 	scene->nr_others += event->pid != (uint32_t)scene->child;
 	scene->nr_without_kernel_frames += event->nr_kernel == 0;
-	if (event->tid != (uint32_t)scene->child || !(event->lock_flags & LOCK_WRITE))
+	if (event->tid != (uint32_t)scene->child || !(event->lock_flags & LOCK_FLAG_WRITE))
 		return;
 	scene->nr_unnamed += !(event->lock_flags & LOCK_IS_MMAP);
 	scene->waited_ns += (uint64_t)((double)event->length_ns * OFF_CPU_CERTAIN /

@@ -2,7 +2,13 @@
 #include "pipeline/lock_frames.h"
 
 #include "base/cleanup.h"
+#include "base/fileio.h"
 #include "bpf/shared/lock.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
 
 #include "kernel_list.h"
 #include "unit.h"
@@ -63,33 +69,65 @@ static void without_names_nothing_is_counted(void **state)
 	assert_int_equal(lock_frames_count(&frames, addresses, 3), 0);
 }
 
+#define TASKLIST 0xffffffff82001000
+#define STATE 0xffffffff82001040
+
+static const char variables[] = "ffffffff82001000 D tasklist_lock\n"
+				"ffffffff82001040 d rcu_state\n";
+
+static struct kernel_data *read_variables(void)
+{
+	_cleanup_close_ int fd = memfd_create("kallsyms", MFD_CLOEXEC);
+	struct kernel_data *data = NULL;
+	char path[32];
+
+	assert_true(fd >= 0);
+	assert_int_equal(fd_write_all(fd, variables, strlen(variables)), 0);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	assert_int_equal(kernel_data_new(AT_FDCWD, path, &data), 0);
+	return data;
+}
+
 static void a_lock_has_the_name_of_its_kind_and_its_own(void **state)
 {
 	static const struct {
+		uint64_t address;
 		uint8_t flags;
-		const char *own_name, *name;
+		const char *name;
 	} cases[] = {
-		{ LOCK_SPIN, NULL, "[spinlock]" },
-		{ LOCK_SPIN | LOCK_READ, NULL, "[rwlock read]" },
-		{ LOCK_SPIN | LOCK_WRITE, "tasklist_lock", "[rwlock write tasklist_lock]" },
-		{ LOCK_MUTEX, NULL, "[mutex]" },
-		{ LOCK_MUTEX | LOCK_SPIN, "pernet_ops_rwsem", "[mutex pernet_ops_rwsem]" },
-		{ LOCK_READ | LOCK_IS_MMAP, NULL, "[rwsem read mmap_lock]" },
-		{ LOCK_SPIN | LOCK_IS_SIGHAND, NULL, "[spinlock siglock]" },
-		{ LOCK_WRITE, NULL, "[rwsem write]" },
-		{ LOCK_PERCPU | LOCK_READ, NULL, "[percpu_rwsem read]" },
-		{ LOCK_RT, NULL, "[rt_mutex]" },
-		{ 0, NULL, "[semaphore]" },
+		{ 1, LOCK_FLAG_SPIN, "[spinlock]" },
+		{ 1, LOCK_FLAG_SPIN | LOCK_FLAG_READ, "[rwlock read]" },
+		{ TASKLIST, LOCK_FLAG_SPIN | LOCK_FLAG_WRITE, "[rwlock write tasklist_lock]" },
+		{ 1, LOCK_FLAG_MUTEX, "[mutex]" },
+		{ STATE + 64, LOCK_FLAG_MUTEX | LOCK_FLAG_SPIN, "[mutex rcu_state+0x40]" },
+		{ TASKLIST, LOCK_FLAG_READ | LOCK_IS_MMAP, "[rwsem read mmap_lock]" },
+		{ 1, LOCK_FLAG_SPIN | LOCK_IS_SIGHAND, "[spinlock siglock]" },
+		{ 1, LOCK_FLAG_WRITE, "[rwsem write]" },
+		{ 1, LOCK_FLAG_PERCPU | LOCK_FLAG_READ, "[percpu_rwsem read]" },
+		{ 1, LOCK_FLAG_RT, "[rt_mutex]" },
+		{ 1, 0, "[semaphore]" },
 	};
+	_cleanup_(kernel_data_freep) struct kernel_data *data = read_variables();
 
 	(void)state;
 	for (size_t i = 0; i < array_len(cases); i++) {
-		const struct sample_event event = { .lock_flags = cases[i].flags };
+		const struct sample_event event = { .lock = cases[i].address,
+						    .lock_flags = cases[i].flags };
 		char name[LOCK_NAME_BYTES];
 
-		lock_frames_name(&event, cases[i].own_name, name);
+		lock_frames_name(&event, data, name);
 		assert_string_equal(name, cases[i].name);
 	}
+}
+
+static void without_variables_a_lock_has_the_name_of_its_kind(void **state)
+{
+	const struct sample_event event = { .lock = TASKLIST, .lock_flags = LOCK_FLAG_SPIN };
+	char name[LOCK_NAME_BYTES];
+
+	(void)state;
+	lock_frames_name(&event, NULL, name);
+	assert_string_equal(name, "[spinlock]");
 }
 
 int main(void)
@@ -98,6 +136,7 @@ int main(void)
 		cmocka_unit_test(the_frames_of_who_traces_are_counted),
 		cmocka_unit_test(without_names_nothing_is_counted),
 		cmocka_unit_test(a_lock_has_the_name_of_its_kind_and_its_own),
+		cmocka_unit_test(without_variables_a_lock_has_the_name_of_its_kind),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

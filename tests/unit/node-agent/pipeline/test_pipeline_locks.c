@@ -157,7 +157,7 @@ static void add_kernel_lock(struct fixture *fixture, uint64_t at_ms, uint64_t le
 	struct sample_event event = event_at(fixture, at_ms, length_ms);
 
 	event.kind = RECORD_LOCK;
-	event.lock_flags = LOCK_MUTEX;
+	event.lock_flags = LOCK_FLAG_MUTEX;
 	event.probability /= one_in;
 	pipeline_add_lock(fixture->pipeline, &event);
 }
