@@ -196,7 +196,7 @@ struct task_struct {
 	unsigned int __state;
 	unsigned int in_execve : 1;
 	unsigned int in_iowait : 1;
-	int on_cpu;
+	unsigned int on_cpu; /* from 7 on, a byte: libbpf adapts unsigned numbers */
 	unsigned long nvcsw; /* switches to other threads: it waits … */
 	unsigned long nivcsw; /* … or is preempted */
 	unsigned int flags;
