@@ -8,6 +8,7 @@ static const enum profile_type types[] = {
 	[OPTION_ASKED_OFF_CPU] = PROFILE_OFF_CPU,
 	[OPTION_ASKED_LOCK] = PROFILE_LOCK_DELAY,
 	[OPTION_ASKED_CONTENTIONS] = PROFILE_LOCK_CONTENTIONS,
+	[OPTION_ASKED_GROWTH] = PROFILE_RSS_GROWTH,
 };
 
 enum profile_type kind_type_of(enum option_asked_kind kind)

@@ -316,6 +316,27 @@ static int check_waits(struct loader *loader)
 	return -EINVAL;
 }
 
+#define RUN_QUEUE_REASONS 3U /* the first two words of value_reasons: preempted, run-queue */
+
+/* The kind "runq" is short for the waits for a CPU. */
+static int choose_run_queue(struct loader *loader)
+{
+	struct options *options = loader->options;
+	unsigned int all_reasons = (1U << value_reasons.nr_words) - 1;
+
+	if (!options_want_kind(options, OPTION_KIND_RUN_QUEUE))
+		return 0;
+	if (options_want_kind(options, OPTION_KIND_OFF_CPU) || options->reasons != all_reasons) {
+		strbuf_append_str(loader->message, "--kind: runq stands for offcpu with --reason "
+						   "preempted,run-queue; leave it out");
+		return -EINVAL;
+	}
+	options->kinds &= ~(1U << OPTION_KIND_RUN_QUEUE);
+	options->kinds |= 1U << OPTION_KIND_OFF_CPU;
+	options->reasons = RUN_QUEUE_REASONS;
+	return 0;
+}
+
 /* A recording has one profile, and `flamelet top` shows waits beside CPU time. */
 static int check_kinds(struct loader *loader)
 {
@@ -340,6 +361,15 @@ static int check_kinds(struct loader *loader)
 	return -EINVAL;
 }
 
+static int check_profiled(struct loader *loader)
+{
+	int r = choose_run_queue(loader);
+
+	if (r == 0)
+		r = check_kinds(loader);
+	return r < 0 ? r : check_waits(loader);
+}
+
 /* Checks options that depend on each other. */
 static int check_all(struct loader *loader)
 {
@@ -354,9 +384,7 @@ static int check_all(struct loader *loader)
 			       options->ranges.items[options->ranges.nr - 1]);
 		return -EINVAL;
 	}
-	int r = check_kinds(loader);
-	if (r == 0)
-		r = check_waits(loader);
+	int r = check_profiled(loader);
 	if (r == 0)
 		r = check_outputs(loader);
 	if (r == 0)

@@ -119,13 +119,14 @@ VALUE(demangle, STORE_CHOICE, "none, short or full",
 /* In the order of enum runtime_kind, without the first one. */
 VALUE(runtimes, STORE_MASK, "cpython, hotspot or v8; or all or none",
       WORDS("cpython", "hotspot", "v8"));
-VALUE(asked_kind, STORE_CHOICE, "cpu, offcpu, lock or contentions",
+VALUE(asked_kind, STORE_CHOICE, "cpu, offcpu, lock, contentions or growth",
       WORDS([OPTION_ASKED_CPU] = "cpu", [OPTION_ASKED_OFF_CPU] = "offcpu",
-	    [OPTION_ASKED_LOCK] = "lock", [OPTION_ASKED_CONTENTIONS] = "contentions"));
-VALUE(kinds, STORE_MASK, "cpu, offcpu, lock, wall or growth; for the agent, several of them",
+	    [OPTION_ASKED_LOCK] = "lock", [OPTION_ASKED_CONTENTIONS] = "contentions",
+	    [OPTION_ASKED_GROWTH] = "growth"));
+VALUE(kinds, STORE_MASK, "cpu, offcpu, lock, wall, growth or runq; for the agent, several of them",
       WORDS([OPTION_KIND_CPU] = "cpu", [OPTION_KIND_OFF_CPU] = "offcpu",
 	    [OPTION_KIND_LOCK] = "lock", [OPTION_KIND_WALL] = "wall",
-	    [OPTION_KIND_GROWTH] = "growth"),
+	    [OPTION_KIND_GROWTH] = "growth", [OPTION_KIND_RUN_QUEUE] = "runq"),
       .is_literal = true);
 /* In the order of enum wait_reason, without the first one. */
 VALUE(reasons, STORE_MASK,

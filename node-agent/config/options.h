@@ -43,6 +43,7 @@ enum option_kind {
 	OPTION_KIND_LOCK,
 	OPTION_KIND_WALL,
 	OPTION_KIND_GROWTH,
+	OPTION_KIND_RUN_QUEUE, /* read as OPTION_KIND_OFF_CPU with two reasons */
 };
 
 /* What is asked of a record. */
@@ -51,6 +52,7 @@ enum option_asked_kind {
 	OPTION_ASKED_OFF_CPU,
 	OPTION_ASKED_LOCK,
 	OPTION_ASKED_CONTENTIONS, /* the number of waits for locks */
+	OPTION_ASKED_GROWTH,
 };
 
 enum option_capture {

@@ -61,53 +61,6 @@ static void top_has_options_of_its_own(void **state)
 	assert_string_equal(top.ranges.items[0], "-10m");
 }
 
-static void kinds_are_cpu_time_unless_told(void **state)
-{
-	static const struct {
-		enum command_id command;
-		const char *words;
-		bool cpu, off_cpu, growth;
-	} cases[] = {
-		{ COMMAND_AGENT, "", true, false, false },
-		{ COMMAND_AGENT, "--kind offcpu", false, true, false },
-		{ COMMAND_AGENT, "--kind offcpu,cpu", true, true, false },
-		{ COMMAND_AGENT, "--kind cpu --kind offcpu", true, true, false },
-		{ COMMAND_AGENT, "--kind cpu,offcpu,growth", true, true, true },
-		{ COMMAND_AGENT, "--kind cpu,offcpu --store /r", true, true, false },
-		{ COMMAND_RECORD, "", true, false, false },
-		{ COMMAND_RECORD, "--kind offcpu", false, true, false },
-		{ COMMAND_RECORD, "--kind growth", false, false, true },
-		{ COMMAND_TOP, "", true, true, false },
-		{ COMMAND_TOP, "--kind cpu", true, false, false },
-		{ COMMAND_DUMP, "-p 1", true, false, false },
-	};
-	(void)state;
-
-	for (size_t i = 0; i < array_len(cases); i++) {
-		_cleanup_(options_done) struct options o = load_ok(cases[i].command,
-								   cases[i].words);
-
-		assert_int_equal(options_want_kind(&o, OPTION_KIND_CPU), cases[i].cpu);
-		assert_int_equal(options_want_kind(&o, OPTION_KIND_OFF_CPU), cases[i].off_cpu);
-		assert_int_equal(options_want_kind(&o, OPTION_KIND_GROWTH), cases[i].growth);
-	}
-}
-
-static void questions_are_of_one_kind(void **state)
-{
-	static const enum command_id commands[] = { COMMAND_QUERY, COMMAND_DIFF, COMMAND_TIMELINE };
-	(void)state;
-
-	for (size_t i = 0; i < array_len(commands); i++) {
-		_cleanup_(options_done) struct options usual = load_ok(commands[i], "");
-		_cleanup_(options_done) struct options waits = load_ok(commands[i],
-								       "--kind offcpu");
-
-		assert_int_equal(usual.asked_kind, OPTION_KIND_CPU);
-		assert_int_equal(waits.asked_kind, OPTION_KIND_OFF_CPU);
-	}
-}
-
 static void long_and_short_spellings_mean_the_same(void **state)
 {
 	static const char *const spellings[] = {
@@ -269,7 +222,8 @@ struct refusal {
 
 static const struct refusal refusals[] = {
 	{ COMMAND_QUERY, "--kind cpu,offcpu",
-	  "--kind: invalid value \"cpu,offcpu\"; expected cpu, offcpu, lock or contentions" },
+	  "--kind: invalid value \"cpu,offcpu\"; expected cpu, offcpu, lock, contentions or "
+	  "growth" },
 	{ COMMAND_FINDINGS, "--kind offcpu",
 	  "--kind is an option of record, not of findings; see flamelet findings --help" },
 	{ COMMAND_TOP, "--kind offcpu", "--kind: top shows cpu or cpu,offcpu" },
@@ -380,9 +334,13 @@ static const struct refusal refusals[] = {
 	{ COMMAND_RECORD, "--kind lock,offcpu",
 	  "--kind: a recording has one kind; record one after the other, or all of them with "
 	  "flamelet agent" },
+	{ COMMAND_RECORD, "--kind offcpu,runq",
+	  "--kind: runq stands for offcpu with --reason preempted,run-queue; leave it out" },
+	{ COMMAND_RECORD, "--kind runq --reason disk",
+	  "--kind: runq stands for offcpu with --reason preempted,run-queue; leave it out" },
 	{ COMMAND_AGENT, "--kind none",
-	  "--kind: invalid value \"none\"; expected cpu, offcpu, lock, wall or growth; for the "
-	  "agent, several of them" },
+	  "--kind: invalid value \"none\"; expected cpu, offcpu, lock, wall, growth or runq; for "
+	  "the agent, several of them" },
 	{ COMMAND_AGENT, "--ready",
 	  "--ready is an option of health, not of agent; see flamelet agent --help" },
 	{ COMMAND_RECORD, "--listen localhost:1",
@@ -578,8 +536,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CLEAN_TEST(defaults_depend_on_the_command),
 		CLEAN_TEST(top_has_options_of_its_own),
-		CLEAN_TEST(kinds_are_cpu_time_unless_told),
-		CLEAN_TEST(questions_are_of_one_kind),
 		CLEAN_TEST(long_and_short_spellings_mean_the_same),
 		CLEAN_TEST(a_format_is_for_names_that_tell_none),
 		CLEAN_TEST(an_answer_with_a_format_goes_to_standard_output),
