@@ -23,7 +23,8 @@ import locks
 
 SECONDS = 4
 AGENT_STARTS = 3
-KINDS = "cpu,offcpu,lock"
+GROWN_BYTES = 100 << 20
+KINDS = "cpu,offcpu,lock,growth"
 # The thread that waits most for a lock of the kernel.
 FUNCTION, LOCK = "map_a_page", "[rwsem write mmap_lock]"
 
@@ -31,10 +32,11 @@ FUNCTION, LOCK = "map_a_page", "[rwsem write mmap_lock]"
 def keep(flamelet, directory, store):
     """Runs the program under an agent. {function: seconds for which it waited}"""
     program = locks.build(directory)
-    with subprocess.Popen([flamelet, "agent", "--kind", KINDS, "--comm", "locks", "--store", store],
+    with subprocess.Popen([flamelet, "agent", "--kind", KINDS, "--comm", "locks", "--comm", "tail", "--store", store],
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as agent:
         time.sleep(AGENT_STARTS)
         done = subprocess.run([program, str(SECONDS)], stdout=subprocess.PIPE, text=True, check=True)
+        subprocess.run(f"head -c {GROWN_BYTES} /dev/zero | tail >/dev/null", shell=True, check=True)
         agent.terminate()
     if agent.returncode != 0:
         raise RuntimeError(f"the agent ended with status {agent.returncode}")
@@ -44,7 +46,8 @@ def keep(flamelet, directory, store):
 def ask(flamelet, store, directory, kind):
     """[(frames, value)]"""
     folded = os.path.join(directory, f"{kind}.folded")
-    subprocess.run([flamelet, "query", "all", "--store", store, "--kind", kind, "-g", "thread", "-q", "-o", folded], check=True)
+    subprocess.run([flamelet, "query", "all", "--store", store, "--kind", kind, "-g", "thread", "-q", "-o", folded],
+                   check=True)
     with open(folded, encoding="utf-8") as file:
         lines = [line.rsplit(" ", 1) for line in file]
     return [(frames.split(";"), int(value)) for frames, value in lines]
@@ -66,8 +69,11 @@ def check(flamelet, directory):
         yield f"{FUNCTION} was never off the CPU"
     if not ask(flamelet, store, directory, "cpu"):
         yield "no thread ever ran"
+    grown = sum(value for frames, value in ask(flamelet, store, directory, "growth") if frames[0] == "tail")
+    if not 0.9 * GROWN_BYTES <= grown <= 1.5 * GROWN_BYTES:
+        yield f"tail kept {GROWN_BYTES} bytes, and the record has {grown}"
     listed = subprocess.run([flamelet, "ls", "--store", store], stdout=subprocess.PIPE, text=True, check=True).stdout
-    if "with offcpu, contentions, lock" not in listed:
+    if "with offcpu, contentions, lock, growth" not in listed:
         yield f"ls does not list the kinds: {listed}"
     files = json.loads(subprocess.run([flamelet, "ls", "--json", "--store", store], stdout=subprocess.PIPE, text=True,
                                       check=True).stdout)["files"]
