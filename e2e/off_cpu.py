@@ -262,6 +262,28 @@ def check_kernel_threads(flamelet, directory):
             yield f"{thread} waited in 2 s for {waits}"
 
 
+def check_cgroup(flamelet, directory):
+    """Waits outside of the cgroup do not count, not even those at the beginning."""
+    cgroups = host.cgroup_mounts()[1]
+    if cgroups is None:
+        print("SKIP: no cgroup2 file system is mounted")
+        return
+    folded, name = os.path.join(directory, "cgroup.folded"), f"off-cpu-{os.getpid()}"
+    os.mkdir(f"{cgroups}/{name}")
+    try:
+        with subprocess.Popen(["sh", "-c", 'echo $$ > "$0"; exec "$@"', f"{cgroups}/{name}/cgroup.procs",
+                               build(directory), "60"], stdout=subprocess.DEVNULL):
+            time.sleep(1)
+            done = record(flamelet, "--kind", "offcpu", "--cgroup", f"/{name}", "-d", "2", "-g", "comm", "-o", folded)
+            host.kill_cgroup(f"{cgroups}/{name}")
+        names = {frames[0] for frames, _ in read_folded(folded)} if done.returncode == 0 else done.stderr
+        if names != {"off_cpu"}:
+            yield f"a recording of a cgroup has the waits of {names}"
+    finally:
+        host.kill_cgroup(f"{cgroups}/{name}")
+        host.remove_cgroup(f"{cgroups}/{name}")
+
+
 def check_refusal(flamelet, directory):
     done = record(flamelet, "--kind", "offcpu", "--capture", "perf", "-d", "1", "-o", os.path.join(directory, "x.svg"))
     if done.returncode != 1 or "need --capture=bpf" not in done.stderr:
@@ -275,7 +297,7 @@ def main(flamelet):
     with tempfile.TemporaryDirectory(prefix="flamelet-off-cpu-") as directory:
         problems = [*check_service(flamelet, directory), *check_kept(flamelet, directory), *check_deadlock(flamelet, directory),
                     *check_reasons(flamelet, directory), *check_selection(flamelet, directory),
-                    *check_kernel_threads(flamelet, directory), *check_refusal(flamelet, directory)]
+                    *check_kernel_threads(flamelet, directory), *check_cgroup(flamelet, directory), *check_refusal(flamelet, directory)]
     for problem in problems:
         print(f"FAIL: {problem}")
     return 1 if problems else 0

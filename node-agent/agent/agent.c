@@ -179,6 +179,7 @@ static int start_capture(struct agent *agent, struct strbuf *reterr_msg)
 
 	capture_choice_apply(agent->options, &opts);
 	target_apply(&agent->target, agent->options, &opts);
+	opts.selects_cgroups = !selection_is_empty(agent->selection);
 	int r = capture_choice_open(agent->options->capture, &opts, &agent->perf_reason, reterr_msg,
 				    &agent->source);
 	agent->has_off_cpu = opts.off_cpu;

@@ -29,6 +29,8 @@ struct capture_opts {
 	bool off_cpu; /* blocks are wanted; CAPTURE_BPF only */
 	bool growth; /* so is growth of memory; CAPTURE_BPF only */
 	bool may_lack_off_cpu; /* rather than samples */
+	/* No cgroup is wanted until the verdicts of some are told: waits are taken before. */
+	bool selects_cgroups;
 	uint64_t min_block_ns; /* shorter blocks need not be told */
 	bool wakers; /* of blocks */
 	bool only_locks; /* only blocks in which threads wait for locks of user space */

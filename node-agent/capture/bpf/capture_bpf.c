@@ -186,6 +186,8 @@ static int load(struct capture_bpf *capture, const struct capture_opts *opts,
 	/* The kernel's 64-bit type is not ours. */
 	capture->base.verdicts.slots = (volatile uint64_t *)capture->skel->bss->cgroup_slots;
 	capture->base.cgroup_default = &capture->skel->bss->cgroup_default;
+	if (opts->selects_cgroups)
+		*capture->base.cgroup_default = CGROUP_EXCLUDED;
 
 	r = target_maps_fill(capture->skel, opts);
 	if (r == -ENOSPC)
