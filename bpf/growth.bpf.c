@@ -73,12 +73,20 @@ static __always_inline __u64 get_cpu_offset(void)
 	return cpu->offset;
 }
 
-static __always_inline __s32 pages_of_cpu(struct mm_struct *mm, __u32 member, __u64 cpu_offset)
+/* Returns the address of this CPU's part of a count. */
+static __always_inline __u64 place_of_cpu(struct mm_struct *mm, __u32 member)
 {
-	__s32 *counters = NULL, pages = 0;
+	__s32 *counters = NULL;
 
 	bpf_core_read(&counters, sizeof(counters), &counter_of(mm, member)->counters);
-	bpf_probe_read_kernel(&pages, sizeof(pages), (const char *)counters + cpu_offset);
+	return (__u64)counters + get_cpu_offset();
+}
+
+static __always_inline __s32 pages_at(__u64 place)
+{
+	__s32 pages = 0;
+
+	bpf_probe_read_kernel(&pages, sizeof(pages), (const void *)place);
 	return pages;
 }
 
@@ -106,7 +114,7 @@ static __always_inline __s64 common_change(struct mm_struct *mm, __u64 number, _
 /* Remembers a process that this CPU has not seen, or has forgotten. The change was most likely that
  * of one page. */
 static __always_inline __s64 meet(struct mm_struct *mm, __u64 number, __u32 member,
-				  struct growth_cpu_slot *slot, __u64 cpu_offset)
+				  struct growth_cpu_slot *slot)
 {
 	__s64 common = common_change(mm, number, member);
 
@@ -114,26 +122,34 @@ static __always_inline __s64 meet(struct mm_struct *mm, __u64 number, __u32 memb
 	slot->distance = 0;
 	if (!has_parts_of_cpus())
 		return common;
-	for (__u32 i = 0; i < GROWN_NR; i++)
-		slot->pages[i] = pages_of_cpu(mm, i, cpu_offset);
+	for (__u32 i = 0; i < GROWN_NR; i++) {
+		slot->places[i] = place_of_cpu(mm, i);
+		slot->pages[i] = pages_at(slot->places[i]);
+	}
 	if (slot->pages[member] == 0 && common > 0)
 		return common;
 	return slot->pages[member] > 0;
+}
+
+/* Notes that another process has changed the count of one that this CPU has not seen. */
+static __always_inline void pass_over(struct mm_struct *mm, __u64 number, __u32 member)
+{
+	if (!has_parts_of_cpus() || pages_at(place_of_cpu(mm, member)) == 0)
+		(void)common_change(mm, number, member);
 }
 
 /* Returns by how many pages a count has changed. */
 static __always_inline __s64 change(struct mm_struct *mm, __u64 number, __u32 member,
 				    struct growth_cpu_slot *slot)
 {
-	__u64 cpu_offset = has_parts_of_cpus() ? get_cpu_offset() : 0;
 	__s32 before, now;
 
 	if (slot->number != number)
-		return meet(mm, number, member, slot, cpu_offset);
+		return meet(mm, number, member, slot);
 	if (!has_parts_of_cpus())
 		return common_change(mm, number, member);
 	before = slot->pages[member];
-	now = pages_of_cpu(mm, member, cpu_offset);
+	now = pages_at(slot->places[member]);
 	slot->pages[member] = now;
 	return now == 0 ? common_change(mm, number, member) - before : now - before;
 }
@@ -232,19 +248,14 @@ static __always_inline void choose(struct task_struct *task, __u32 member,
 	turn->is_unwinding = false;
 }
 
-/* Returns whether growth counts: that of a process which grows by itself and does not end. */
-static __always_inline bool counts(struct task_struct *task, struct mm_struct *mm)
-{
-	return READ_KERNEL(task->mm) == mm && !(READ_KERNEL(task->flags) & PF_EXITING);
-}
-
 SEC("tp_btf/rss_stat")
 int BPF_PROG(growth, struct mm_struct *mm, int member)
 {
 	__u64 number = memory_number(mm);
 	__u32 memory = (__u32)member, index = number & (GROWTH_CPU_SLOTS - 1);
 	struct growth_cpu_slot *slot = bpf_map_lookup_elem(&growth_cpu_slots, &index);
-	struct task_struct *task;
+	struct task_struct *task = current_task();
+	bool is_own = READ_KERNEL(task->mm) == mm;
 	__s64 pages;
 
 	(void)ctx;
@@ -252,11 +263,14 @@ int BPF_PROG(growth, struct mm_struct *mm, int member)
 		return 0;
 	barrier_var(memory);
 	memory &= GROWN_NR - 1; /* for the verifier */
-	pages = change(mm, number, memory, slot);
-	if (pages <= 0 || memory == GROWN_SWAPPED)
+	if (!is_own && slot->number != number) {
+		pass_over(mm, number, memory);
 		return 0;
-	task = current_task();
-	if (counts(task, mm))
-		choose(task, memory, slot, (__u64)pages * page_bytes);
+	}
+	pages = change(mm, number, memory, slot);
+	if (pages <= 0 || memory == GROWN_SWAPPED || !is_own ||
+	    READ_KERNEL(task->flags) & PF_EXITING)
+		return 0;
+	choose(task, memory, slot, (__u64)pages * page_bytes);
 	return 0;
 }

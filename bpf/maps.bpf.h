@@ -201,7 +201,9 @@ struct growth_cpu_slot {
 	__u64 number;
 	__u64 distance; /* between two points on the line of growth, in bytes; 0: none yet */
 	__u64 left; /* bytes of it that are left */
-	__s32 pages[GROWN_NR]; /* the parts of this CPU; from Linux 6.2 on */
+	/* The parts of this CPU, from Linux 6.2 on, and where they are in the kernel's memory. */
+	__s32 pages[GROWN_NR];
+	__u64 places[GROWN_NR];
 };
 
 MAP struct {

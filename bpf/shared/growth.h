@@ -31,6 +31,6 @@ enum grown_memory {
  * the growth of some may be counted wrongly, by less than what a CPU counts for itself
  * (growth.bpf.c), each time that another one uses the slot. */
 #define GROWTH_SLOTS (1 << 13)
-#define GROWTH_CPU_SLOTS (1 << 8) /* of each CPU */
+#define GROWTH_CPU_SLOTS (1 << 9) /* of each CPU */
 
 #endif
