@@ -355,6 +355,33 @@ static void a_wait_is_open_until_its_end(void **state)
 	assert_false(sample_source_has_block(scene.source, (uint32_t)scene.child, sequence));
 }
 
+/* Its beginning was not chosen, because the waits before were short. */
+static void a_long_wait_after_short_ones_is_found_before_it_ends(void **state)
+{
+	_cleanup_(scene_done) struct scene scene = { 0 };
+	const struct sample_consumer consumer = plain_consumer(on_record, &scene);
+	uint64_t deadline_ns = clock_mono_ns() + LATE_NS, length_ns = 0;
+
+	(void)state;
+	if (!has_late_blocks())
+		skip();
+	start_child(&scene, &(struct wait){ .ns = 2 * NSEC_PER_MSEC,
+					    .nr = 100,
+					    .every = 100,
+					    .rare_ns = 2 * (long)LATE_NS });
+	open_source(&scene);
+	close(scene.start_fd);
+	while (length_ns < OFF_CPU_OVERDUE_NS) {
+		assert_true(clock_mono_ns() < deadline_ns);
+		sleep_ns(POLL_NS);
+		sample_source_poll(scene.source, &consumer);
+		if (scene.nr_late > 0 && scene.blocks.nr == 1)
+			length_ns = clock_mono_ns() - scene.blocks.rows[0].begin_ns;
+	}
+	assert_true(sample_source_has_block(scene.source, (uint32_t)scene.child,
+					    scene.blocks.rows[0].event->sequence));
+}
+
 static void a_thread_that_never_runs_is_found(void **state)
 {
 	_cleanup_(scene_done) struct scene scene = { 0 };
@@ -393,6 +420,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(the_end_of_a_wait_in_a_run_queue_is_told),
 		cmocka_unit_test(a_wait_is_open_until_its_end),
 		cmocka_unit_test(a_thread_that_never_runs_is_found),
+		cmocka_unit_test(a_long_wait_after_short_ones_is_found_before_it_ends),
 	};
 
 	if (geteuid() != 0) {
