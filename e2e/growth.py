@@ -8,22 +8,26 @@ that do it must have the growth that the kernel reports in /proc/PID/status.
 
 Exit status 0: all is right; 1: something is wrong, listed last; 77: it cannot run here."""
 
+import http.server
 import os
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "local"))
+sys.path[0:0] = [os.path.join(HERE, "local"), os.path.join(HERE, "../tests/conformance")]
 
 # pylint: disable=wrong-import-position
 import host
+import otlp_check
+import schema
 
 MB = 1 << 20
 GROWN_MB = 300
-RECORD_STARTS = 2
+STARTS = 2
 # On each CPU, the distances between the points that choose samples are 1 MB on average, and 1.5 MB at most: that much is
 # counted too early or too late where a function begins and where it ends. Two CPUs are usual, as threads move.
 TOLERANCE = 0.02
@@ -103,7 +107,7 @@ def check_machine(flamelet, directory, program, content):
     """The whole machine is recorded until the program has ended."""
     folded = os.path.join(directory, "machine.folded")
     with subprocess.Popen([flamelet, "record", "--kind", "growth", "-d", "0", "-q", "-g", "pid", "-o", folded]) as recording:
-        time.sleep(RECORD_STARTS)
+        time.sleep(STARTS)
         done = subprocess.run([program, str(GROWN_MB), content, "grow_small", "grow_huge"], stdout=subprocess.PIPE,
                               text=True, check=True)
         recording.send_signal(signal.SIGINT)
@@ -111,6 +115,53 @@ def check_machine(flamelet, directory, program, content):
         yield f"exit status {recording.returncode}"
         return
     yield from check_sums(read_folded(folded), read_truth(done.stdout), TOLERANCE_BESIDE_OTHERS)
+
+
+class Destination(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    bodies = []
+
+    def do_POST(self):
+        Destination.bodies.append(self.rfile.read(int(self.headers["Content-Length"])))
+        self.send_response(200)
+        self.send_header("Content-Type", "application/x-protobuf")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def read_sums():
+    """{(type, unit, period type): sum of all values}, and what is wrong with the requests."""
+    sums, faults = {}, []
+    for body in Destination.bodies:
+        faults += otlp_check.report_lines(otlp_check.check(body))
+        request = schema.otlp().ExportProfilesServiceRequest.FromString(body)
+        strings = request.dictionary.string_table
+        for profile in (profile for of_resource in request.resource_profiles for of_scope in of_resource.scope_profiles
+                        for profile in of_scope.profiles):
+            key = tuple(strings[i] for i in (profile.sample_type.type_strindex, profile.sample_type.unit_strindex,
+                                             profile.period_type.type_strindex))
+            sums[key] = sums.get(key, 0) + sum(sum(sample.values) for sample in profile.samples)
+    return sums, faults
+
+
+def check_export(flamelet, program, content):
+    """An agent sends growth beside CPU time."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Destination)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    with subprocess.Popen([flamelet, "agent", "--kind", "cpu,growth", "--comm", "growth", "--otlp-compression", "none",
+                           "--otlp-endpoint", f"http://127.0.0.1:{server.server_port}"], stderr=subprocess.PIPE) as agent:
+        time.sleep(STARTS)
+        subprocess.run([program, str(GROWN_MB), content, "grow_small"], stdout=subprocess.DEVNULL, check=True)
+        agent.terminate()
+        agent.communicate()
+    sums, faults = read_sums()
+    yield from faults
+    grown = sums.get(("rss_growth", "bytes", "memory"), 0) / MB
+    if abs(grown - GROWN_MB) > TOLERANCE_BESIDE_OTHERS * GROWN_MB or ("samples", "count", "cpu") not in sums:
+        yield f"the agent has sent {sums}"
 
 
 def check_refusal(flamelet, directory):
@@ -123,10 +174,12 @@ def main(flamelet):
     if os.geteuid() != 0:
         print("SKIP: recording needs root")
         return host.SKIP
+    schema.skip_unless_available()
     with tempfile.TemporaryDirectory(prefix="flamelet-growth-", dir=os.getcwd()) as directory:
         program, content = build(directory), make_file(directory)
         problems = [*check_growth(flamelet, directory, program, content),
-                    *check_machine(flamelet, directory, program, content), *check_refusal(flamelet, directory)]
+                    *check_machine(flamelet, directory, program, content),
+                    *check_export(flamelet, program, content), *check_refusal(flamelet, directory)]
     for problem in problems:
         print(f"FAIL: {problem}")
     return 1 if problems else 0
