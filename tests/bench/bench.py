@@ -5,9 +5,10 @@
 usage: bench.py FLAMELET FOLDER [SECTION...]
 
 FLAMELET is the binary, FOLDER has the loads that are built from this directory. Without sections all of them run: deep,
-context, paths, tables, names, encoding, start, growth, pods, runtimes, store, viewer, and the loads of mixed_loads.py: five,
-langs, many, files. Needs root; the baselines need perf (linux-perf), those of the viewer the npm registry. Figures are
-CPU times: they hold on a machine that does other things too. Only the viewer has times on the clock beside them."""
+context, paths, tables, names, encoding, start, growth, pods, runtimes, store, switches, viewer, and the loads of
+mixed_loads.py: five, langs, many, files. Needs root; the baselines need perf (linux-perf), those of the viewer the npm
+registry. Figures are CPU times: they hold on a machine that does other things too. Only the viewer has times on the clock
+beside them."""
 
 import os
 import shutil
@@ -28,6 +29,7 @@ import pods
 import runtime_costs
 import start
 import store
+import switches
 import viewer
 
 WARM_UP_S = 4
@@ -211,6 +213,7 @@ SECTIONS = {
     "pods": lambda flamelet, folder, _: print_pods(flamelet, folder),
     "runtimes": lambda flamelet, folder, _: runtime_costs.print_runtimes(flamelet, folder),
     "store": lambda flamelet, folder, _: store.print_record(flamelet, folder),
+    "switches": lambda flamelet, folder, _: switches.print_switches(flamelet, folder),
     "viewer": lambda _, folder, __: viewer.print_viewers(folder),
     **{name: mixed_section(name) for name in mixed_loads.LOADS},
 }
