@@ -84,7 +84,7 @@ def record(flamelet, directory):
         mount = pathlib.Path(top_scene.host.cgroup_mounts()[1])
         directories = [mount / cgroup.lstrip("/") for cgroup in pods.cgroups[1::2]]
         with subprocess.Popen([flamelet, "agent", "-F", str(RATE_HZ), "--store", directory / "record", "--store-cpu",
-                               "--kind", "cpu,offcpu", *pods.options(), *pods.cgroup_options()]) as agent:
+                               "--kind", "cpu,offcpu,lock,growth", *pods.options(), *pods.cgroup_options()]) as agent:
             began = time.time()
             schedule = threading.Thread(target=keep_to_schedule, args=(directories, began, is_over))
             schedule.start()
@@ -188,6 +188,10 @@ def take_samples(camera):
     camera.take("ui-search", *VIEWER)
     camera.open(**burst, type="off_cpu", q='{pod=~"checkout.*"}', labels="1", group="reason", tab="both")
     camera.take("ui-waits", ".top", *VIEWER)
+    camera.open(**burst, type="delay", q='{pod=~"checkout.*"}', labels="1", tab="both")
+    camera.take("ui-locks", ".top", *VIEWER)
+    camera.open(**camera.burst(BACKUP), type="rss_growth", labels="1", group="pod", tab="both")
+    camera.take("ui-memory", ".top", *VIEWER)
     camera.open(**burst, labels="1", group="namespace,pod,process")
     camera.take("ui-labels", *VIEWER)
     camera.open(**burst, tab="table")

@@ -142,5 +142,8 @@ test('numbers are short', () => {
 	assert.equal(points(-1.234), '\u22121.23');
 	assert.equal(points(-0.001), '0.00');
 	assert.equal(amount(P, 250), '2.50 s');
-	assert.equal(amount({ ...P, periodNs: 0, values: 'bytes' }, 1234), '1,234 bytes');
+	assert.equal(amount({ ...P, periodNs: 0, values: 'contentions' }, 1234), '1,234 contentions');
+	const memory = { ...P, periodNs: 0, values: 'bytes' };
+	assert.deepEqual([0, 999, 1234, 66436628, 2.5e12].map((value) => amount(memory, value)),
+		['0 B', '999 B', '1.23 KB', '66.4 MB', '2500 GB']);
 });

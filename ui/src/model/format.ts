@@ -28,6 +28,17 @@ function seconds(value: number): string {
 	return `${(value * 1000).toFixed(value >= 0.01 ? 0 : 1)} ms`;
 }
 
+const BYTE_UNITS: [number, string][] = [[1e9, 'GB'], [1e6, 'MB'], [1e3, 'KB']];
+
+function bytes(value: number): string {
+	for (const [size, unit] of BYTE_UNITS) {
+		const amount = value / size;
+		if (amount >= 1)
+			return `${amount.toFixed(amount < 10 ? 2 : amount < 100 ? 1 : 0)} ${unit}`;
+	}
+	return `${count(value)} B`;
+}
+
 /** Whether values are times. */
 export function isTime(profile: Profile): boolean {
 	return profile.values === 'nanoseconds';
@@ -39,6 +50,8 @@ export function amount(profile: Profile, value: number): string {
 		return seconds(value / 1e9);
 	if (profile.periodNs > 0)
 		return seconds((value * profile.periodNs) / 1e9);
+	if (profile.values === 'bytes')
+		return bytes(value);
 	return `${count(value)} ${profile.values}`;
 }
 
