@@ -361,8 +361,10 @@ int off_cpu_exit(void *ctx)
 	turn->tid = 0;
 	if (!is_mine)
 		return 0;
+	turn->runnable_us = runnable_us(task, turn);
+	barrier(); /* or the compiler makes a copy of what follows, for threads that were preempted */
 	if (turn->was_begun) {
-		send_end((__u32)READ_KERNEL(task->pid), turn->sequence, runnable_us(task, turn),
+		send_end((__u32)READ_KERNEL(task->pid), turn->sequence, turn->runnable_us,
 			 turn->rival_comm, turn->end_ns);
 		return 0;
 	}
@@ -373,7 +375,7 @@ int off_cpu_exit(void *ctx)
 		.length_ns = turn->length_ns,
 		.probability = turn->probability,
 		.sequence = turn->sequence,
-		.runnable_us = runnable_us(task, turn),
+		.runnable_us = turn->runnable_us,
 		.rival_comm = turn->rival_comm,
 	};
 	turn->is_unwinding = true;
