@@ -362,7 +362,7 @@ int off_cpu_exit(void *ctx)
 	if (!is_mine)
 		return 0;
 	turn->runnable_us = runnable_us(task, turn);
-	barrier(); /* or the compiler makes a copy of what follows, for threads that were preempted */
+	barrier(); /* or the compiler copies what follows, for threads that were preempted */
 	if (turn->was_begun) {
 		send_end((__u32)READ_KERNEL(task->pid), turn->sequence, turn->runnable_us,
 			 turn->rival_comm, turn->end_ns);

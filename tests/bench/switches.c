@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints what a switch between two threads costs, in ns of CPU time: two processes on one CPU pass a
- * byte back and forth.
+/* Prints what a switch between two threads costs, in ns of CPU time: two processes on one CPU pass
+ * a byte back and forth.
  *
  *	switches CPU ROUNDS */
-#define _GNU_SOURCE
+#include "base/parse.h"
+
 #include <err.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #define SWITCHES_PER_ROUND 2
 
-static void stay_on(int cpu)
+static void stay_on(uint32_t cpu)
 {
 	cpu_set_t cpus;
 
 	CPU_ZERO(&cpus);
 	CPU_SET(cpu, &cpus);
 	if (sched_setaffinity(0, sizeof(cpus), &cpus) < 0)
-		err(1, "cannot stay on CPU %d", cpu);
+		err(1, "cannot stay on CPU %" PRIu32, cpu);
 }
 
 /* Gives back each byte until there is no more. */
@@ -35,11 +37,11 @@ static void answer(int in, int out)
 	_exit(0);
 }
 
-static void pass(int in, int out, long nr_rounds)
+static void pass(int in, int out, uint32_t nr_rounds)
 {
 	char byte = 0;
 
-	for (long i = 0; i < nr_rounds; i++)
+	for (uint32_t i = 0; i < nr_rounds; i++)
 		if (write(out, &byte, 1) != 1 || read(in, &byte, 1) != 1)
 			errx(1, "the other process ended");
 }
@@ -56,13 +58,15 @@ static double read_ns(clockid_t clock)
 int main(int argc, char **argv)
 {
 	int there[2], back[2];
+	uint32_t cpu, nr_rounds;
 	clockid_t clock;
 
 	if (argc != 3)
 		errx(2, "usage: switches CPU ROUNDS");
-	long nr_rounds = strtol(argv[2], NULL, 10);
-	stay_on((int)strtol(argv[1], NULL, 10));
-	if (pipe(there) < 0 || pipe(back) < 0)
+	if (parse_u32(argv[1], &cpu) < 0 || parse_u32(argv[2], &nr_rounds) < 0)
+		errx(2, "the CPU and the rounds are numbers");
+	stay_on(cpu);
+	if (pipe2(there, O_CLOEXEC) < 0 || pipe2(back, O_CLOEXEC) < 0)
 		err(1, "cannot make a pipe");
 	pid_t child = fork();
 	if (child < 0)
@@ -77,7 +81,7 @@ int main(int argc, char **argv)
 	double begin_ns = read_ns(clock) + read_ns(CLOCK_PROCESS_CPUTIME_ID);
 	pass(back[0], there[1], nr_rounds);
 	double end_ns = read_ns(clock) + read_ns(CLOCK_PROCESS_CPUTIME_ID);
-	printf("%.1f\n", (end_ns - begin_ns) / (double)(nr_rounds * SWITCHES_PER_ROUND));
+	printf("%.1f\n", (end_ns - begin_ns) / nr_rounds / SWITCHES_PER_ROUND);
 	close(there[1]);
 	waitpid(child, NULL, 0);
 	return 0;
