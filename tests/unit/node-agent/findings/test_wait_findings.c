@@ -157,7 +157,8 @@ static void the_page_describes_each_rule(void **state)
 
 	assert_int_equal(file_read_at(AT_FDCWD, FINDINGS_PAGE, &page), 0);
 	for (size_t i = 0; i < page.len; i++)
-		page.data[i] = page.data[i] == '\n' ? ' ' : page.data[i];
+		if (page.data[i] == '\n')
+			page.data[i] = ' ';
 	for (size_t i = 0; i < nr_wait_rules; i++) {
 		char heading[NAME_BYTES], least[NAME_BYTES];
 
