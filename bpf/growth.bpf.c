@@ -186,25 +186,6 @@ static __always_inline __u64 count_bytes(struct growth_cpu_slot *slot, __u64 byt
 	return chosen;
 }
 
-/* Reads only the user stack: the kernel's says nothing but that there was a page fault, or which
- * system call was made. */
-static __always_inline void read_grower(struct task_struct *task, struct scratch *scratch)
-{
-	struct sample_event *event = &scratch->event;
-	unsigned int flags = READ_KERNEL(task->flags);
-	__u32 result = UNWIND_KERNEL_THREAD;
-
-	event->in_user = false;
-	event->nr_kernel = 0;
-	begin_user_stack(scratch, flags);
-	if (!(flags & PF_KTHREAD)) {
-		result = read_saved_regs(task, scratch);
-		if (result == UNWIND_COMPLETE)
-			result = unwind_user_stack(task, scratch, flags);
-	}
-	event->unwind_result = result;
-}
-
 static __always_inline void send_growth(struct task_struct *task, __u32 member, __u64 bytes)
 {
 	struct scratch *scratch = get_scratch();
@@ -219,7 +200,8 @@ static __always_inline void send_growth(struct task_struct *task, __u32 member, 
 	event->kind = RECORD_GROWTH;
 	event->grown_memory = (__u8)member;
 	event->grown_bytes = bytes;
-	read_grower(task, scratch);
+	event->nr_kernel = 0; /* its frames say only that there was a page fault, or which call */
+	read_saved_user_stack(task, scratch);
 	if (output_event(event, scratch->unwind.asks || must_be_read_soon(scratch)) < 0)
 		stat_add(STAT_GROWTH_LOST);
 	else

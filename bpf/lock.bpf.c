@@ -15,8 +15,7 @@
 #include "bpf/maps.bpf.h"
 #include "bpf/opts.bpf.h"
 #include "bpf/sample.bpf.h"
-
-#define PROBABILITY_BITS 22 /* of the quotient: lengths have up to 34 */
+#include "bpf/threshold.bpf.h"
 
 #define LOCK_BURST 16
 #define LOCK_BURST_NS (100 * 1000 * 1000ULL)
@@ -121,14 +120,6 @@ static __always_inline __u64 present_threshold(struct lock_spins *spins, __u64 n
 	}
 	nr_bursts = spins->nr_chosen / LOCK_BURST;
 	return lock_threshold_ns << (nr_bursts < LOCK_MAX_SHIFT ? nr_bursts : LOCK_MAX_SHIFT);
-}
-
-/* Returns the share that a length has of the threshold. */
-static __always_inline __u32 share_of_threshold(__u64 length_ns, __u64 threshold_ns)
-{
-	if (length_ns >= threshold_ns)
-		return OFF_CPU_CERTAIN;
-	return (__u32)(((length_ns << PROBABILITY_BITS) / threshold_ns) << (32 - PROBABILITY_BITS));
 }
 
 /* Returns the bits that say which lock of the task it is. */

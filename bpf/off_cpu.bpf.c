@@ -13,19 +13,9 @@
 #include "bpf/off_cpu.bpf.h"
 #include "bpf/opts.bpf.h"
 #include "bpf/sample.bpf.h"
+#include "bpf/threshold.bpf.h"
 
 #define NSEC_PER_USEC 1000
-#define PROBABILITY_BITS 22 /* of the quotient: lengths have up to 34 */
-
-/* Returns the share that a length has of the threshold. */
-static __always_inline __u32 share_of_threshold(__u64 length_ns)
-{
-	__u64 threshold_ns = off_cpu_threshold_ns;
-
-	if (length_ns >= threshold_ns)
-		return OFF_CPU_CERTAIN;
-	return (__u32)(((length_ns << PROBABILITY_BITS) / threshold_ns) << (32 - PROBABILITY_BITS));
-}
 
 /* Returns the probability with which a block is chosen at its beginning; 0: it is not. */
 static __always_inline __u32 choose_at_begin(__u64 predicted_ns, bool is_first)
@@ -38,7 +28,7 @@ static __always_inline __u32 choose_at_begin(__u64 predicted_ns, bool is_first)
 		return predicted_ns >= OFF_CPU_LONG_NS && predicted_ns >= off_cpu_threshold_ns
 			       ? OFF_CPU_CERTAIN
 			       : 0;
-	share = share_of_threshold(predicted_ns);
+	share = share_of_threshold(predicted_ns, off_cpu_threshold_ns);
 	return share < OFF_CPU_MIN_PROBABILITY ? OFF_CPU_MIN_PROBABILITY : share;
 }
 
@@ -158,7 +148,7 @@ static __always_inline __u32 choose_by_length(__u64 length_ns)
 
 	if (length_ns < off_cpu_min_ns || ((random >> 2) * threshold_ns) >> 30 > length_ns)
 		return 0;
-	probability = share_of_threshold(length_ns);
+	probability = share_of_threshold(length_ns, threshold_ns);
 	return random < probability ? probability : 0;
 }
 

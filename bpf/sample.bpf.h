@@ -129,16 +129,14 @@ static __always_inline __u32 unwind_user_stack(const struct task_struct *task,
 	return result;
 }
 
-/* Reads the stacks of the current task, which is in the kernel. */
-static __always_inline void read_stacks(void *ctx, struct task_struct *task,
-					struct scratch *scratch)
+/* Reads the user stack of the current task, which is in the kernel. */
+static __always_inline void read_saved_user_stack(struct task_struct *task, struct scratch *scratch)
 {
 	struct sample_event *event = &scratch->event;
 	unsigned int flags = READ_KERNEL(task->flags);
 	__u32 result = UNWIND_KERNEL_THREAD;
 
 	event->in_user = false;
-	read_kernel_stack(ctx, event);
 	begin_user_stack(scratch, flags);
 	if (!(flags & PF_KTHREAD)) {
 		result = read_saved_regs(task, scratch);
@@ -146,6 +144,14 @@ static __always_inline void read_stacks(void *ctx, struct task_struct *task,
 			result = unwind_user_stack(task, scratch, flags);
 	}
 	event->unwind_result = result;
+}
+
+/* The same for both stacks. */
+static __always_inline void read_stacks(void *ctx, struct task_struct *task,
+					struct scratch *scratch)
+{
+	read_kernel_stack(ctx, &scratch->event);
+	read_saved_user_stack(task, scratch);
 }
 
 /* Returns whether the agent should look at a runtime now: a young process may end before the agent
