@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions that take locks are near the leaf: below them are the wrappers of the system call,
- * and what waits on behalf of the lock. */
+/* A function that takes a lock is near the leaf of the stack. It calls functions that wait, and
+ * these call the wrapper of the system call. */
 #include "profile/wait_split.h"
 
 #include "base/cleanup.h"

@@ -13,7 +13,8 @@
 
 #include <linux/types.h>
 
-/* Counts of resident pages: include/linux/mm_types_task.h. That of swapped pages is not used. */
+/* What the kernel counts pages of, in its order: include/linux/mm_types_task.h. Flamelet does not
+ * use the count of swapped pages. */
 enum grown_memory {
 	GROWN_FILE,
 	GROWN_ANONYMOUS,

@@ -29,7 +29,8 @@ struct capture_opts {
 	bool off_cpu; /* blocks are wanted; CAPTURE_BPF only */
 	bool growth; /* so is growth of memory; CAPTURE_BPF only */
 	bool may_lack_off_cpu; /* rather than samples */
-	/* No cgroup is wanted until the verdicts of some are told: waits are taken before. */
+	/* Some cgroups are selected. Until the source is told which, it takes nothing: waits would
+	 * be taken at once. */
 	bool selects_cgroups;
 	uint64_t min_block_ns; /* shorter blocks need not be told */
 	bool wakers; /* of blocks */

@@ -242,14 +242,6 @@ static void add(struct pipeline *pipeline, enum profile_type type,
 	binder_see_sample(&pipeline->binder, event);
 }
 
-void pipeline_add_value(struct pipeline *pipeline, const struct sample_event *event,
-			enum profile_type type, uint64_t value)
-{
-	const struct window_sample sample = { .event = event, .count = value };
-
-	add(pipeline, type, &sample);
-}
-
 void pipeline_add_growth(struct pipeline *pipeline, const struct sample_event *event)
 {
 	const struct window_sample sample = {
@@ -263,7 +255,9 @@ void pipeline_add_growth(struct pipeline *pipeline, const struct sample_event *e
 
 void pipeline_add_sample(struct pipeline *pipeline, const struct sample_event *event)
 {
-	pipeline_add_value(pipeline, event, PROFILE_CPU, 1);
+	const struct window_sample sample = { .event = event, .count = 1 };
+
+	add(pipeline, PROFILE_CPU, &sample);
 }
 
 void pipeline_add_running(struct pipeline *pipeline, const struct sample_event *event)
@@ -369,8 +363,8 @@ void pipeline_select(struct pipeline *pipeline, const struct selection *selectio
 	cgroup_filter_update(&pipeline->filter);
 }
 
-/* Closes the windows that are over. Those of locks come after the windows of all waits, which add
- * to them. */
+/* Closes the windows that are over. Windows of locks are closed a little later, because the windows
+ * of waits add samples to them when they are closed. */
 static void close_windows(struct pipeline *pipeline, uint64_t now_ns)
 {
 	for (size_t type = 0; type < PROFILE_NR_TYPES; type++) {

@@ -92,9 +92,6 @@ void pipeline_lose_events(struct pipeline *pipeline,
 			  uint64_t time_ns); /* some before this are missing */
 void pipeline_add_event(struct pipeline *pipeline, const struct proc_event *event);
 void pipeline_add_sample(struct pipeline *pipeline, const struct sample_event *sample);
-/* Adds a sample of a type other than CPU time and waits, with its value in the type's unit. */
-void pipeline_add_value(struct pipeline *pipeline, const struct sample_event *sample,
-			enum profile_type type, uint64_t value);
 /* The same for samples of CPU time in profiles that have them beside waits. */
 void pipeline_add_running(struct pipeline *pipeline, const struct sample_event *event);
 /* The same for waits for locks of the kernel (bpf/shared/lock.h). */

@@ -105,8 +105,8 @@ int unwind_memory_find_binding(struct unwind_memory *memory, uint32_t pid, uint6
 int unwind_memory_set_binding(struct unwind_memory *memory, uint32_t pid, uint64_t binding)
 	must_check;
 
-/* Opens a view of all chunks that are there now. Those of BPF maps count as memory
- * of this process as long as it is open. Errors: what mmap(2) says. */
+/* Opens a view of all chunks that are there now. While it is open, chunks in BPF maps count as
+ * memory of this process. Errors: what mmap(2) says. */
 int unwind_memory_open_view(struct unwind_memory *memory, struct unwind_view *ret_view) must_check;
 void unwind_memory_close_view(struct unwind_memory *memory, struct unwind_view *view);
 

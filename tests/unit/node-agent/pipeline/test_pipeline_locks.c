@@ -223,7 +223,7 @@ static void waits_for_locks_of_user_space_are_waits_as_well(void **state)
 	assert_int_equal(fixture->totals[PROFILE_OFF_CPU], 18 * MS);
 }
 
-/* One that is told at its beginning counts in each window that it is due in, but is one wait. */
+/* The time of a long wait is spread over several windows, but it is one wait. */
 static void a_long_wait_is_one_contention(void **state)
 {
 	struct fixture *fixture = fixture_or_skip(state);
