@@ -28,13 +28,12 @@ static __always_inline void read_task(struct task_struct *task, struct sample_ev
 	bpf_core_read(event->process_comm, sizeof(event->process_comm), &leader->comm);
 }
 
+/* The task is in the kernel. */
 static __always_inline void read_kernel_stack(void *ctx, struct sample_event *event)
 {
 	long bytes;
 
 	event->nr_kernel = 0;
-	if (event->in_user)
-		return;
 	bytes = bpf_get_stack(ctx, event->frames, MAX_KERNEL_FRAMES * sizeof(__u64), 0);
 	if (bytes > 0)
 		event->nr_kernel = (__u16)(bytes / sizeof(__u64));

@@ -82,7 +82,9 @@ int sample(struct bpf_perf_event_data *ctx)
 	}
 	event->kind = RECORD_TIMER;
 	event->in_user = regs_are_user(&ctx->regs);
-	read_kernel_stack(ctx, event);
+	event->nr_kernel = 0;
+	if (!event->in_user)
+		read_kernel_stack(ctx, event);
 	result = read_user_stack(ctx, task, scratch, index != 0);
 	event->unwind_result = result;
 	stat_add(STAT_UNWIND_FIRST + result);
