@@ -5,6 +5,12 @@
 
 #include <string.h>
 
+/* The period type is the event, too. */
+#define EVENTS(name)                                                                               \
+	{                                                                                          \
+		(name), (name), "count", (name), "count", (name)                                   \
+	}
+
 static const struct profile_type_names names_of[PROFILE_NR_TYPES] = {
 	[PROFILE_CPU] = { "process_cpu", "samples", "count", "cpu", "nanoseconds", "samples" },
 	[PROFILE_WALL] = { "wall", "wall", "nanoseconds", "wall", "nanoseconds", "nanoseconds" },
@@ -19,6 +25,14 @@ static const struct profile_type_names names_of[PROFILE_NR_TYPES] = {
 				       "contentions" },
 	[PROFILE_LOCK_DELAY] = { "mutex", "delay", "nanoseconds", "mutex", "count", "nanoseconds" },
 	[PROFILE_RSS_GROWTH] = { "memory", "rss_growth", "bytes", "memory", "bytes", "bytes" },
+	[PROFILE_CYCLES] = EVENTS("cycles"),
+	[PROFILE_INSTRUCTIONS] = EVENTS("instructions"),
+	[PROFILE_CACHE_MISSES] = EVENTS("cache-misses"),
+	[PROFILE_BRANCH_MISSES] = EVENTS("branch-misses"),
+	[PROFILE_PAGE_FAULTS] = EVENTS("page-faults"),
+	[PROFILE_MAJOR_FAULTS] = EVENTS("major-faults"),
+	[PROFILE_CONTEXT_SWITCHES] = EVENTS("context-switches"),
+	[PROFILE_MIGRATIONS] = EVENTS("migrations"),
 };
 
 const struct profile_type_names *profile_type_names(enum profile_type type)

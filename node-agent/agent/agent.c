@@ -301,7 +301,7 @@ int agent_start(struct agent *agent, struct strbuf *reterr_msg)
 	if (r == -ENODEV)
 		strbuf_append_str(reterr_msg, "--cpu: none of these CPUs is online");
 	else if (r < 0)
-		refusal_append_perf(r, reterr_msg);
+		capture_choice_explain_start(agent->options, r, reterr_msg);
 	capture_choice_warn_of_small_rings(agent->source);
 	agent->next_poll_ns = clock_mono_ns();
 	agent->next_follow_ns = agent->next_poll_ns + FOLLOW_CPUS_NS;
@@ -398,7 +398,8 @@ static void meet_process(const struct sample_event *sample, uint64_t ip, void *d
  * wanted. */
 static void add_sample(struct agent *agent, const struct sample_event *sample)
 {
-	if (options_want_kind(agent->options, OPTION_KIND_CPU))
+	if (options_want_kind(agent->options, OPTION_KIND_CPU) ||
+	    options_want_event(agent->options))
 		pipeline_add_sample(agent->pipeline, sample);
 	else if (options_want_kind(agent->options, OPTION_KIND_WALL))
 		pipeline_add_running(agent->pipeline, sample);

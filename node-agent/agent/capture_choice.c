@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "capture/bpf/capture_bpf.h"
 #include "capture/perf/capture_perf.h"
+#include "config/option_value.h"
 #include "privilege/refusal.h"
 
 #include <stdbool.h>
@@ -46,6 +47,23 @@ static bool wants_off_cpu(const struct options *options)
 	return false;
 }
 
+const struct counted_event *capture_choice_event(const struct options *options)
+{
+	for (size_t kind = OPTION_KIND_EVENT; kind < value_kinds.nr_words; kind++)
+		if (options_want_kind(options, (enum option_kind)kind))
+			return counted_event_find(value_kinds.words[kind]);
+	return NULL;
+}
+
+uint64_t capture_choice_event_period(const struct options *options)
+{
+	const struct counted_event *event = capture_choice_event(options);
+
+	if (!event)
+		return 0;
+	return options->event_period > 0 ? options->event_period : event->period;
+}
+
 void capture_choice_apply(const struct options *options, struct capture_opts *opts)
 {
 	opts->off_cpu = wants_off_cpu(options);
@@ -56,6 +74,8 @@ void capture_choice_apply(const struct options *options, struct capture_opts *op
 	opts->off_cpu = opts->off_cpu || opts->locks;
 	opts->min_block_ns = options->min_block_ns;
 	opts->wakers = options->wakers;
+	opts->event = capture_choice_event(options);
+	opts->event_period = capture_choice_event_period(options);
 }
 
 /* Returns whether there are too many targets or too little memory: then perf would fail, too. */
@@ -138,6 +158,20 @@ int capture_choice_open(enum option_capture wanted, struct capture_opts *opts, s
 			 "%s",
 			 strbuf_str(why));
 	return open_perf(opts, reterr_msg, ret_source);
+}
+
+void capture_choice_explain_start(const struct options *options, int error, struct strbuf *message)
+{
+	const struct counted_event *event = capture_choice_event(options);
+
+	if (event && counted_event_is_lacking(error))
+		strbuf_appendf(message,
+			       "this machine does not count %s: it has no performance monitoring "
+			       "unit, or its hypervisor hides it; record CPU time, or "
+			       "sw:page-faults and the other events of the kernel",
+			       counted_event_name(event));
+	else
+		refusal_append_perf(error, message);
 }
 
 void capture_choice_warn_of_small_rings(const struct sample_source *source)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/pipeline_choice.h"
 
+#include "agent/capture_choice.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/own_dir.h"
@@ -46,6 +47,16 @@ static uint64_t period_of(const struct options *options)
 	return options->frequency_hz > 0 ? NSEC_PER_SEC / options->frequency_hz : NSEC_PER_SEC;
 }
 
+static void choose_event(const struct options *options, struct pipeline_opts *opts)
+{
+	const struct counted_event *event = capture_choice_event(options);
+
+	if (!event)
+		return;
+	opts->sample_type = profile_type_find(counted_event_name(event), "count");
+	opts->sample_value = capture_choice_event_period(options);
+}
+
 void pipeline_choice_apply(const struct options *options, struct pipeline_opts *opts,
 			   struct debuginfod_opts *debuginfod)
 {
@@ -80,4 +91,5 @@ void pipeline_choice_apply(const struct options *options, struct pipeline_opts *
 	opts->min_block_ns = options->min_block_ns;
 	opts->shows_rivals = options->wakers;
 	opts->keeps_times = options_want_times(options);
+	choose_event(options, opts);
 }

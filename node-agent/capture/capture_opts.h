@@ -10,12 +10,16 @@
 #include <stdint.h>
 
 struct cgroup_fs;
+struct counted_event;
 struct memory_pool;
 
 /* A task must match all kinds of targets that are set, and one target of each kind. All pointers
  * are borrowed; names, `cgroup_fs` and the pool outlive the source. */
 struct capture_opts {
 	uint32_t frequency_hz; /* per CPU */
+	/* Each `event_period` of these takes a sample instead of a timer; NULL: the timer does. */
+	const struct counted_event *event;
+	uint64_t event_period;
 	/* Between calls of sample_source_poll(): decides the buffers' size. */
 	uint64_t poll_interval_ns;
 	const struct cpu_set_bits *cpus; /* NULL: all */

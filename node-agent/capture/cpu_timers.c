@@ -5,6 +5,8 @@
 #include "capture/cpu_timers.h"
 
 #include "base/array.h"
+#include "capture/perf_events/counted_event.h"
+#include "capture/perf_events/perf_open.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -12,7 +14,7 @@
 struct cpu_timer {
 	uint32_t cpu;
 	int event_fd; /* borrowed from the timer */
-	uint64_t clock_ns; /* the event's clock at the last look */
+	uint64_t progress; /* of the event's clock or time, at the last look */
 	void *timer; /* owned; the kind's */
 };
 
@@ -38,6 +40,12 @@ int cpu_timers_new(const struct cpu_timer_kind *kind, const struct cpu_set_bits 
 		timers->wanted.words[i] = wanted ? wanted->words[i] : UINT64_MAX;
 	*ret_timers = timers;
 	return 0;
+}
+
+struct perf_event_attr cpu_timers_attr(const struct capture_opts *opts)
+{
+	return opts->event ? counted_event_attr(opts->event, opts->event_period)
+			   : perf_open_clock_attr(opts->frequency_hz);
 }
 
 static void close_timer(const struct cpu_timers *timers, const struct cpu_timer *timer)
@@ -90,17 +98,18 @@ static int start_timer(struct cpu_timers *timers, uint32_t cpu)
 	return r;
 }
 
-/* Returns whether the event's clock has advanced since the last look. A clock that cannot be read
- * counts as alive. */
+/* Returns whether the event's clock, or the time in which it was there to count, has advanced since
+ * the last look. An event that cannot be read counts as alive. */
 static bool is_alive(struct cpu_timer *timer)
 {
-	uint64_t before_ns = timer->clock_ns;
-	uint64_t values[2]; /* the clock, and with PERF_FORMAT_LOST the number of lost records */
+	uint64_t before = timer->progress;
+	/* What was counted; the time, if it is asked for; and the number of lost records. */
+	uint64_t values[3] = { 0 };
 
 	if (read(timer->event_fd, values, sizeof(values)) < (ssize_t)sizeof(values[0]))
 		return true;
-	timer->clock_ns = values[0];
-	return timer->clock_ns > before_ns;
+	timer->progress = values[0] + values[1];
+	return timer->progress > before;
 }
 
 /* Drops the timers of CPUs that are or were offline; the latter may be started again. */

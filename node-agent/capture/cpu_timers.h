@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One cpu-clock perf event for each online CPU; follows CPU hot-plug. The backend decides what
- * an event does when it fires. */
+/* One perf event for each online CPU, of its clock or of something else that is counted; follows
+ * CPU hot-plug. The backend decides what an event does when it fires. */
 #ifndef CAPTURE_CPU_TIMERS_H
 #define CAPTURE_CPU_TIMERS_H
 
 #include "base/err.h"
+#include "capture/capture_opts.h"
 #include "capture/perf_events/cpu_list.h"
 
+#include <linux/perf_event.h>
 #include <stdint.h>
 
 struct cpu_timers;
@@ -30,6 +32,9 @@ void cpu_timers_free(struct cpu_timers *timers); /* NULL is fine */
  * stands still counts as dead. Errors: -ENODEV when no wanted CPU is online; if no timer
  * runs at all, the last error of perf_event_open(2). */
 int cpu_timers_follow(struct cpu_timers *timers, struct cpu_set_bits *ret_restarted) must_check;
+
+/* The attributes of what takes the samples of a CPU: its clock, or the event of the options. */
+struct perf_event_attr cpu_timers_attr(const struct capture_opts *opts);
 
 void cpu_timers_stop(struct cpu_timers *timers);
 

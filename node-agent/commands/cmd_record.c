@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flamelet record: samples for a while, then writes files and prints where the CPU time went. */
 #include "agent/agent.h"
+#include "agent/capture_choice.h"
 #include "agent/child.h"
 #include "agent/signals.h"
 #include "base/clock.h"
@@ -238,6 +239,9 @@ static void describe_origin(const struct recording *recording, struct strbuf *ti
 		strbuf_append_str(title, "on and off the CPU");
 	else if (options_want_kind(recording->options, OPTION_KIND_GROWTH))
 		strbuf_append_str(title, "of growth of resident memory");
+	else if (options_want_event(recording->options))
+		strbuf_appendf(title, "by %s",
+			       counted_event_name(capture_choice_event(recording->options)));
 	else
 		strbuf_append_str(title, "off the CPU");
 	strbuf_appendf(subtitle, "%s, Linux %s, flamelet %s", host.nodename, host.release,
@@ -329,6 +333,12 @@ static void tell_of_nothing(const struct recording *recording, uint64_t nr_lost)
 			"flamelet: no samples: the memory of %s grew by less than about 1 MB; try "
 			"a longer -d\n",
 			recording->target);
+	else if (options_want_event(recording->options))
+		fprintf(stderr,
+			"flamelet: no samples: fewer than %llu events in %s on each CPU; try a "
+			"lower --event-period or a longer -d\n",
+			(unsigned long long)capture_choice_event_period(recording->options),
+			recording->target);
 	else
 		fprintf(stderr,
 			"flamelet: no samples: %s used less CPU time than one sampling interval; "
@@ -356,6 +366,8 @@ static uint64_t period_of(const struct options *options)
 {
 	if (options_want_kind(options, OPTION_KIND_CPU))
 		return NSEC_PER_SEC / options->frequency_hz;
+	if (options_want_event(options))
+		return capture_choice_event_period(options);
 	return options_want_kind(options, OPTION_KIND_GROWTH); /* its values are bytes */
 }
 

@@ -337,27 +337,35 @@ static int choose_run_queue(struct loader *loader)
 	return 0;
 }
 
-/* A recording has one profile, and `flamelet top` shows waits beside CPU time. */
-static int check_kinds(struct loader *loader)
+/* Returns what is wrong with the kinds for the command, or NULL. A recording has one profile, and
+ * `flamelet top` shows waits beside CPU time. */
+static const char *find_fault_of_kinds(enum command_id command, const struct options *options)
 {
-	unsigned int kinds = loader->options->kinds;
+	unsigned int kinds = options->kinds;
 	unsigned int cpu = 1U << OPTION_KIND_CPU, off_cpu = 1U << OPTION_KIND_OFF_CPU;
 
-	if (loader->command == COMMAND_TOP && kinds != cpu && kinds != (cpu | off_cpu)) {
-		strbuf_append_str(loader->message, "--kind: top shows cpu or cpu,offcpu");
-		return -EINVAL;
-	}
-	if (loader->command == COMMAND_AGENT && kinds >> OPTION_KIND_WALL & 1) {
-		strbuf_append_str(loader->message,
-				  "--kind: wall is for recordings; an agent has both halves of it "
-				  "with cpu,offcpu");
-		return -EINVAL;
-	}
-	if (loader->command != COMMAND_RECORD || (kinds & (kinds - 1)) == 0)
+	if (command == COMMAND_TOP && kinds != cpu && kinds != (cpu | off_cpu))
+		return "--kind: top shows cpu or cpu,offcpu";
+	if (command == COMMAND_AGENT && options_want_kind(options, OPTION_KIND_WALL))
+		return "--kind: wall is for recordings; an agent has both halves of it with "
+		       "cpu,offcpu";
+	if (command == COMMAND_AGENT && options_want_event(options))
+		return "--kind: hw:EVENT and sw:EVENT are for recordings; use flamelet record";
+	if (options->event_period > 0 && !options_want_event(options))
+		return "--event-period is for events; add --kind hw:cycles or another event";
+	if (command == COMMAND_RECORD && (kinds & (kinds - 1)) != 0)
+		return "--kind: a recording has one kind; record one after the other, or all of "
+		       "them with flamelet agent";
+	return NULL;
+}
+
+static int check_kinds(struct loader *loader)
+{
+	const char *fault = find_fault_of_kinds(loader->command, loader->options);
+
+	if (!fault)
 		return 0;
-	strbuf_append_str(loader->message,
-			  "--kind: a recording has one kind; record one after the other, or all of "
-			  "them with flamelet agent");
+	strbuf_append_str(loader->message, fault);
 	return -EINVAL;
 }
 

@@ -98,6 +98,8 @@ VALUE(flag, STORE_FLAG, "true or false");
 VALUE(on_off, STORE_BOOL, "on or off");
 VALUE(frequency, STORE_U32, "a number of Hz from 1 to 10000, for example 99", .read = parse_u64,
       .min = 1, .max = 10000);
+VALUE(event_period, STORE_U64, "a number of events from 1 to 1000000000000", .read = parse_u64,
+      .min = 1, .max = 1000000000000);
 VALUE(duration, STORE_U64, "a time longer than 0, for example 500ms, 10s or 2m",
       .read = parse_duration_ns, .min = 1, .max = DURATION_MAX_NS);
 VALUE(slice, STORE_U64, "whole seconds up to 1m, for example 15s", .read = parse_duration_ns,
@@ -123,10 +125,17 @@ VALUE(asked_kind, STORE_CHOICE, "cpu, offcpu, lock, contentions or growth",
       WORDS([OPTION_ASKED_CPU] = "cpu", [OPTION_ASKED_OFF_CPU] = "offcpu",
 	    [OPTION_ASKED_LOCK] = "lock", [OPTION_ASKED_CONTENTIONS] = "contentions",
 	    [OPTION_ASKED_GROWTH] = "growth"));
-VALUE(kinds, STORE_MASK, "cpu, offcpu, lock, wall, growth or runq; for the agent, several of them",
+VALUE(kinds, STORE_MASK,
+      "cpu, offcpu, lock, wall, growth or runq; for the agent, several of them; for a recording "
+      "also "
+      "hw:cycles, hw:instructions, hw:cache-misses, hw:branch-misses, sw:page-faults, "
+      "sw:major-faults, sw:context-switches or sw:migrations",
       WORDS([OPTION_KIND_CPU] = "cpu", [OPTION_KIND_OFF_CPU] = "offcpu",
 	    [OPTION_KIND_LOCK] = "lock", [OPTION_KIND_WALL] = "wall",
-	    [OPTION_KIND_GROWTH] = "growth", [OPTION_KIND_RUN_QUEUE] = "runq"),
+	    [OPTION_KIND_GROWTH] = "growth", [OPTION_KIND_RUN_QUEUE] = "runq",
+	    [OPTION_KIND_EVENT] = "hw:cycles", "hw:instructions", "hw:cache-misses",
+	    "hw:branch-misses", "sw:page-faults", "sw:major-faults", "sw:context-switches",
+	    "sw:migrations"),
       .is_literal = true);
 /* In the order of enum wait_reason, without the first one. */
 VALUE(reasons, STORE_MASK,

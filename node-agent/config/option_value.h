@@ -45,18 +45,18 @@ struct value_type {
 	bool is_literal; /* of masks: the words "all" and "none" are not known */
 };
 
-extern const struct value_type value_flag, value_frequency, value_duration, value_duration_or_zero,
-	value_slice, value_on_off, value_memory, value_log_level, value_verify, value_demangle,
-	value_capture, value_stack_bytes, value_pids, value_cpus, value_namespace, value_pod,
-	value_container, value_selector, value_cgroup, value_comm, value_url, value_urls,
-	value_header, value_file, value_directory, value_output, value_output_format, value_group,
-	value_kernel, value_name, value_label_key, value_listen, value_metrics_listen,
-	value_endpoint, value_exporter, value_protocol, value_compression, value_runtimes,
-	value_asked_kind, value_kinds, value_reasons, value_tenant, value_destination_verify,
-	value_preset, value_attribute, value_attribute_key, value_sample_attributes,
-	value_value_limit, value_payload, value_request_bytes, value_destination, value_export_time,
-	value_word, value_store_rate, value_store_path, value_by, value_interval, value_count,
-	value_ui_listen;
+extern const struct value_type value_flag, value_frequency, value_event_period, value_duration,
+	value_duration_or_zero, value_slice, value_on_off, value_memory, value_log_level,
+	value_verify, value_demangle, value_capture, value_stack_bytes, value_pids, value_cpus,
+	value_namespace, value_pod, value_container, value_selector, value_cgroup, value_comm,
+	value_url, value_urls, value_header, value_file, value_directory, value_output,
+	value_output_format, value_group, value_kernel, value_name, value_label_key, value_listen,
+	value_metrics_listen, value_endpoint, value_exporter, value_protocol, value_compression,
+	value_runtimes, value_asked_kind, value_kinds, value_reasons, value_tenant,
+	value_destination_verify, value_preset, value_attribute, value_attribute_key,
+	value_sample_attributes, value_value_limit, value_payload, value_request_bytes,
+	value_destination, value_export_time, value_word, value_store_rate, value_store_path,
+	value_by, value_interval, value_count, value_ui_listen;
 
 /* Stores `text` in the field, or adds it to a list. Errors: -EINVAL and -ERANGE when it is not a
  * value of that type, -ENOSPC when the list is full, -ENOMEM, those of access(2) for a file. */

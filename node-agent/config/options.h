@@ -44,6 +44,7 @@ enum option_kind {
 	OPTION_KIND_WALL,
 	OPTION_KIND_GROWTH,
 	OPTION_KIND_RUN_QUEUE, /* read as OPTION_KIND_OFF_CPU with two reasons */
+	OPTION_KIND_EVENT, /* this and the following: capture/perf_events/counted_event.h */
 };
 
 /* What is asked of a record. */
@@ -210,6 +211,7 @@ struct options {
 	char *paranoid_file; /* of allow-perf; NULL: the one in /proc/sys/kernel */
 
 	unsigned int kinds; /* what is profiled: 1 << enum option_kind */
+	uint64_t event_period; /* of the kinds from OPTION_KIND_EVENT on; 0: the usual one */
 	enum option_capture capture;
 	uint32_t stack_copy_bytes; /* bytes that perf copies of each user stack */
 
@@ -244,6 +246,12 @@ static inline bool options_want_kind(const struct options *options, enum option_
 	unsigned int kinds = options->kinds ? options->kinds : 1u << OPTION_KIND_CPU;
 
 	return kinds >> kind & 1;
+}
+
+/* Returns whether events are counted, instead of CPU time. */
+static inline bool options_want_event(const struct options *options)
+{
+	return options->kinds >> OPTION_KIND_EVENT != 0;
 }
 
 /* Returns whether a destination gets the time of each sample. */

@@ -2,6 +2,7 @@
 /* Checks perf events, which both capture backends need, and finds out which backend the agent
  * would use. For the latter it starts the agent's own captures and stops them at once. */
 #include "base/cleanup.h"
+#include "capture/perf_events/counted_event.h"
 #include "doctor/doctor.h"
 #include "privilege/refusal.h"
 
@@ -72,6 +73,33 @@ void check_perf(const struct doctor_host *host, struct doctor_report *report)
 	else
 		doctor_report_ok(report, "perf events",
 				 "CPU timers can be opened, with and without copies of stacks");
+}
+
+/* Checks the events of --kind hw:EVENT. Where perf_event_open(2) is not permitted, check_perf()
+ * says so. */
+void check_events(const struct doctor_host *host, struct doctor_report *report)
+{
+	static const char *const words[] = { "hw:cycles", "hw:instructions", "hw:cache-misses",
+					     "hw:branch-misses" };
+	_cleanup_(strbuf_done) struct strbuf counted = strbuf_with_max(MESSAGE_MAX_BYTES);
+	int r = 0;
+
+	(void)host;
+	for (size_t i = 0; i < array_len(words) && (r == 0 || r == -ENOENT); i++) {
+		const struct counted_event *event = counted_event_find(words[i]);
+
+		r = counted_event_try(event);
+		if (r == 0)
+			strbuf_appendf(&counted, "%s%s", counted.len > 0 ? ", " : "",
+				       counted_event_name(event));
+	}
+	if (counted.len > 0)
+		doctor_report_ok(report, "hardware events", "can be counted: %s",
+				 strbuf_str(&counted));
+	else if (r == -ENOENT)
+		doctor_report_ok(report, "hardware events",
+				 "are not counted: there is no performance monitoring unit, or the "
+				 "hypervisor hides it; CPU time and sw:EVENT do not need one");
 }
 
 /* Returns whether a backend works. If not, the message is never empty. */

@@ -255,9 +255,12 @@ void pipeline_add_growth(struct pipeline *pipeline, const struct sample_event *e
 
 void pipeline_add_sample(struct pipeline *pipeline, const struct sample_event *event)
 {
-	const struct window_sample sample = { .event = event, .count = 1 };
+	const struct window_sample sample = {
+		.event = event,
+		.count = pipeline->opts.sample_value ? pipeline->opts.sample_value : 1,
+	};
 
-	add(pipeline, PROFILE_CPU, &sample);
+	add(pipeline, pipeline->opts.sample_type, &sample);
 }
 
 void pipeline_add_running(struct pipeline *pipeline, const struct sample_event *event)

@@ -52,6 +52,9 @@ struct pipeline_opts {
 	struct sample_source *source; /* borrowed; gets the verdicts on cgroups */
 	const struct selection *selection; /* borrowed until pipeline_select() */
 	uint64_t period_ns; /* CPU time that a sample stands for */
+	/* Of the samples of pipeline_add_sample(), and what each of them counts; 0: itself. */
+	enum profile_type sample_type;
+	uint64_t sample_value;
 	bool off_cpu; /* there will be blocks */
 	bool wall; /* and samples of CPU time in the same profiles */
 	bool locks; /* there will be waits for locks */

@@ -18,7 +18,7 @@
 
 /* Windows that are filled at the same time, which may have the same start: one for each type of
  * profile. */
-#define PROCESS_NR_WINDOWS 16
+#define PROCESS_NR_WINDOWS 24
 
 /* The number of a process in a window. */
 struct process_number {

@@ -37,7 +37,7 @@
 
 struct capture_bpf {
 	struct sample_source base; /* its verdicts are in the skeleton's memory */
-	uint32_t frequency_hz;
+	struct perf_event_attr timer; /* of each CPU */
 	struct flamelet_bpf *skel; /* owned */
 	struct ring_buffer *ring; /* owned */
 	struct ring_buffer *cgroup_ring; /* owned */
@@ -60,7 +60,7 @@ static uint32_t ring_bytes(const struct capture_opts *opts)
 {
 	uint64_t samples = (uint64_t)libbpf_num_possible_cpus() * opts->frequency_hz *
 			   opts->poll_interval_ns * RING_POLLS / NSEC_PER_SEC;
-	bool has_more = opts->off_cpu || opts->locks || opts->growth;
+	bool has_more = opts->off_cpu || opts->locks || opts->growth || opts->event;
 	uint64_t bytes = has_more ? RING_MIN_BLOCK_BYTES : RING_MIN_BYTES;
 
 	while (bytes < samples * RING_SAMPLE_BYTES && bytes < RING_MAX_BYTES)
@@ -389,7 +389,7 @@ static int attach_event(const struct capture_bpf *capture, struct perf_event_att
 static int open_timer(uint32_t cpu, void *data, int *ret_event_fd, void **ret_timer)
 {
 	const struct capture_bpf *capture = data;
-	struct perf_event_attr attr = perf_open_clock_attr(capture->frequency_hz);
+	struct perf_event_attr attr = capture->timer;
 	struct bpf_link *link = NULL;
 
 	int fd = attach_event(capture, &attr, -1, (int)cpu, &link);
@@ -576,7 +576,7 @@ int capture_bpf_open(const struct capture_opts *opts, struct strbuf *reterr_msg,
 		return -ENOMEM;
 	_cleanup_(sample_source_closep) struct sample_source *base = &capture->base;
 	base->ops = &ops;
-	capture->frequency_hz = opts->frequency_hz;
+	capture->timer = cpu_timers_attr(opts);
 	capture->wake_fd = -EBADF;
 
 	int r = load(capture, opts, reterr_msg);

@@ -2,6 +2,7 @@
 #include "capture/perf/cpu_rings.h"
 
 #include "base/cleanup.h"
+#include "capture/cpu_timers.h"
 #include "capture/perf/perf_regs.h"
 #include "capture/perf_events/perf_open.h"
 #include "capture/perf_events/perf_record.h"
@@ -22,13 +23,13 @@ struct ring_pair {
 
 static struct perf_event_attr make_sample_attr(const struct capture_opts *opts)
 {
-	struct perf_event_attr attr = perf_open_clock_attr(opts->frequency_hz);
+	struct perf_event_attr attr = cpu_timers_attr(opts);
 
 	attr.sample_type = PERF_LAYOUT_STACK;
 	attr.exclude_idle = !opts->include_idle;
 	attr.sample_regs_user = perf_regs_mask;
 	attr.sample_stack_user = opts->stack_copy_bytes;
-	attr.read_format = PERF_FORMAT_LOST;
+	attr.read_format |= PERF_FORMAT_LOST;
 	attr.sample_id_all = 1;
 	attr.use_clockid = 1;
 	attr.clockid = CLOCK_MONOTONIC;

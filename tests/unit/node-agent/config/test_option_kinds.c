@@ -49,6 +49,22 @@ static void the_run_queue_is_a_reason_of_waits(void **state)
 	assert_int_equal(agent.reasons, 3);
 }
 
+static void events_have_a_period_of_their_own_or_the_users(void **state)
+{
+	_cleanup_(options_done) struct options usual = load_ok(COMMAND_RECORD, "--kind hw:cycles");
+	_cleanup_(options_done) struct options chosen = load_ok(
+		COMMAND_RECORD, "--kind sw:migrations --event-period 12");
+	_cleanup_(options_done) struct options none = load_ok(COMMAND_RECORD, "--kind growth");
+	(void)state;
+
+	assert_true(options_want_event(&usual));
+	assert_false(options_want_kind(&usual, OPTION_KIND_CPU));
+	assert_int_equal(usual.event_period, 0);
+	assert_true(options_want_event(&chosen));
+	assert_int_equal(chosen.event_period, 12);
+	assert_false(options_want_event(&none));
+}
+
 static void questions_are_of_one_kind(void **state)
 {
 	static const enum command_id commands[] = { COMMAND_QUERY, COMMAND_DIFF, COMMAND_TIMELINE };
@@ -69,6 +85,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(kinds_are_cpu_time_unless_told, start_clean),
 		cmocka_unit_test_setup(the_run_queue_is_a_reason_of_waits, start_clean),
+		cmocka_unit_test_setup(events_have_a_period_of_their_own_or_the_users, start_clean),
 		cmocka_unit_test_setup(questions_are_of_one_kind, start_clean),
 	};
 

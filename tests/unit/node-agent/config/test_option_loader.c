@@ -340,7 +340,24 @@ static const struct refusal refusals[] = {
 	  "--kind: runq stands for offcpu with --reason preempted,run-queue; leave it out" },
 	{ COMMAND_AGENT, "--kind none",
 	  "--kind: invalid value \"none\"; expected cpu, offcpu, lock, wall, growth or runq; for "
-	  "the agent, several of them" },
+	  "the agent, several of them; for a recording also hw:cycles, hw:instructions, "
+	  "hw:cache-misses, hw:branch-misses, sw:page-faults, sw:major-faults, "
+	  "sw:context-switches or sw:migrations" },
+	{ COMMAND_RECORD, "--kind hw:",
+	  "--kind: invalid value \"hw:\"; expected cpu, offcpu, lock, wall, growth or runq; for "
+	  "the agent, several of them; for a recording also hw:cycles, hw:instructions, "
+	  "hw:cache-misses, hw:branch-misses, sw:page-faults, sw:major-faults, "
+	  "sw:context-switches or sw:migrations" },
+	{ COMMAND_AGENT, "--kind cpu,hw:cycles",
+	  "--kind: hw:EVENT and sw:EVENT are for recordings; use flamelet record" },
+	{ COMMAND_RECORD, "--kind hw:cycles,sw:page-faults",
+	  "--kind: a recording has one kind; record one after the other, or all of them with "
+	  "flamelet agent" },
+	{ COMMAND_RECORD, "--kind growth --event-period 7",
+	  "--event-period is for events; add --kind hw:cycles or another event" },
+	{ COMMAND_RECORD, "--kind hw:cycles --event-period 0",
+	  "--event-period: invalid value \"0\"; expected a number of events from 1 to "
+	  "1000000000000" },
 	{ COMMAND_AGENT, "--ready",
 	  "--ready is an option of health, not of agent; see flamelet agent --help" },
 	{ COMMAND_RECORD, "--listen localhost:1",

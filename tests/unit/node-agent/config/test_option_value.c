@@ -117,9 +117,8 @@ static void reasons_are_those_of_the_profile(void **state)
 
 static void kinds_are_a_list_of_at_least_one(void **state)
 {
-	static const char *const wrong[] = {
-		"", "none", "all", "preset", "off-cpu", "cpu,", "wait"
-	};
+	static const char *const wrong[] = { "",     "none", "all", "preset", "off-cpu",
+					     "cpu,", "wait", "hw:", "cycles", "hw:Cycles" };
 	unsigned int kinds = 0;
 	(void)state;
 
