@@ -119,6 +119,8 @@ static unsigned int make_metrics(struct strbuf *body, void *data)
 	counters.self.start_ns = monitor->start_ns;
 	counters_expose(&counters, COUNTERS_OPERATION, body);
 	expose_threads(body);
+	if (monitor->opts.triggers)
+		trigger_rules_expose(monitor->opts.triggers, body);
 	if (monitor->opts.exporters)
 		exporters_expose(monitor->opts.exporters, body);
 	return 200;

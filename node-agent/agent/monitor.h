@@ -8,6 +8,7 @@
 
 #include "agent/counters.h"
 #include "agent/exporters.h"
+#include "agent/trigger_rules.h"
 #include "base/cleanup.h"
 
 #include <stdbool.h>
@@ -19,6 +20,7 @@ struct monitor_opts {
 	const char *listen; /* all pages, for this machine; NULL: not served */
 	const char *metrics_listen; /* metrics alone, also for other machines; NULL: not served */
 	bool has_kubelet; /* its first answer is waited for; see health.h */
+	const struct trigger_rules *triggers; /* borrowed; NULL: none */
 	struct exporters *exporters; /* borrowed: where profiles go; NULL: nowhere */
 };
 

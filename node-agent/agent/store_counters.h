@@ -62,6 +62,23 @@
 		     AT(store.recorder.events.nr_events[EVENT_FORKS])),                            \
 		MORE("store_events_lost_samples", "lost-samples",                                  \
 		     AT(store.recorder.events.nr_events[EVENT_LOST])),                             \
+		MORE("store_events_trigger", "trigger",                                            \
+		     AT(store.recorder.events.nr_events[EVENT_TRIGGER])),                          \
+		COUNTER("trigger_pins", "trigger_pins_total",                                      \
+			"Times around rules of --trigger, by result: pinned, or not because pins " \
+			"take at most a quarter of the record's limit, or the disk failed "        \
+			"(refused).",                                                              \
+			BY("result", "pinned"), AT(store.recorder.triggers.nr_pinned)),            \
+		MORE("trigger_pins_refused", "refused",                                            \
+		     AT(store.recorder.triggers.nr_not_pinned)),                                   \
+		COUNTER("trigger_suppressed", "trigger_suppressed_total",                          \
+			"Times that a rule of --trigger would have fired, but had done so within " \
+			"30 s or too often in the hour.",                                          \
+			AT(store.recorder.triggers.nr_suppressed)),                                \
+		COUNTER("trigger_unwatched", "trigger_subjects_unwatched_total",                   \
+			"Seconds of pods and processes above the limit of a rule of --trigger "    \
+			"that were left out, because there were too many.",                        \
+			DEBUG, AT(store.recorder.triggers.nr_unwatched)),                          \
 		COUNTER("store_events_dropped", "store_events_dropped_total",                      \
 			"Events that are not in the local record, because too many went on at "    \
 			"once.",                                                                   \

@@ -7,6 +7,7 @@
 #include "agent/monitor.h"
 #include "agent/reload.h"
 #include "agent/signals.h"
+#include "agent/trigger_rules.h"
 #include "base/clock.h"
 #include "base/heartbeat.h"
 #include "base/log.h"
@@ -111,11 +112,13 @@ static void change_selection(struct agent *agent, const struct options *options)
 }
 
 static int start_monitor(const struct options *options, struct exporters *exporters,
-			 struct strbuf *reterr_msg, struct monitor **ret_monitor)
+			 const struct trigger_rules *triggers, struct strbuf *reterr_msg,
+			 struct monitor **ret_monitor)
 {
 	const struct monitor_opts opts = { .listen = options->listen,
 					   .metrics_listen = options->metrics_listen,
 					   .has_kubelet = options->kubelet_url,
+					   .triggers = triggers,
 					   .exporters = exporters };
 
 	if (!opts.listen && !opts.metrics_listen)
@@ -130,8 +133,14 @@ static int start_monitor(const struct options *options, struct exporters *export
 	return 0;
 }
 
-static int start_store(const struct options *options, struct strbuf *reterr_msg,
-		       struct store_writer **ret_store)
+/* On the thread "store". */
+static void report_firing(const struct trigger_firing *firing, void *data)
+{
+	trigger_rules_report(data, firing);
+}
+
+static int start_store(const struct options *options, struct trigger_rules *triggers,
+		       struct strbuf *reterr_msg, struct store_writer **ret_store)
 {
 	_cleanup_(strbuf_done) struct strbuf reason = strbuf_with_max(MESSAGE_MAX_BYTES);
 	_cleanup_close_ int proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -146,7 +155,13 @@ static int start_store(const struct options *options, struct strbuf *reterr_msg,
 			      .max_bytes = options->store_max,
 			      .per_day = options->store_per_day,
 			      .max_age_s = options->store_age_ns / NSEC_PER_SEC,
-			      .with_cpu = options->store_cpu },
+			      .with_cpu = options->store_cpu,
+			      .triggers = { .rules = triggers->items,
+					    .nr_rules = triggers->nr,
+					    .around_s = options->trigger_around_ns / NSEC_PER_SEC,
+					    .max_per_hour = options->trigger_per_hour,
+					    .notify = report_firing,
+					    .notify_data = triggers } },
 		.proc_fd = proc_fd,
 		.cgroup_root = options->cgroup_root,
 	};
@@ -268,6 +283,7 @@ int cmd_agent(const struct options *options)
 	_cleanup_(exporters_stopp) struct exporters *exporters = NULL;
 	_cleanup_(store_writer_stopp) struct store_writer *store = NULL;
 	_cleanup_(reload_freep) struct reload *reload = NULL;
+	struct trigger_rules triggers;
 	struct sinks sinks;
 	_cleanup_(agent_freep) struct agent *agent = NULL;
 	_cleanup_(monitor_stopp) struct monitor *monitor =
@@ -280,7 +296,12 @@ int cmd_agent(const struct options *options)
 		      stderr);
 		return STATUS_USAGE;
 	}
-	int r = privileges_check(backend_set_wanted(options), &message);
+	int r = trigger_rules_read(options, &message, &triggers);
+	if (r < 0) {
+		fprintf(stderr, "flamelet: %s\n", strbuf_str(&message));
+		return STATUS_USAGE;
+	}
+	r = privileges_check(backend_set_wanted(options), &message);
 	if (r == 0) {
 		least_privilege_begin(backend_set_wanted(options)); /* before there are threads */
 		r = signals_setup(EXPORTERS_LOSS, STATUS_FAILED);
@@ -292,9 +313,9 @@ int cmd_agent(const struct options *options)
 	if (r == 0)
 		r = exporters_start(options, options->export_interval_ns, &message, &exporters);
 	if (r == 0)
-		r = start_store(options, &message, &store);
+		r = start_store(options, &triggers, &message, &store);
 	if (r == 0)
-		r = start_monitor(options, exporters, &message, &monitor);
+		r = start_monitor(options, exporters, &triggers, &message, &monitor);
 	sinks = (struct sinks){ exporters, store };
 	if (r == 0)
 		r = agent_new(options, push_profile, &sinks, &message, &agent);

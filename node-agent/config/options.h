@@ -171,6 +171,9 @@ struct options {
 	uint64_t store_per_day; /* bytes; 0: no limit */
 	uint64_t store_age_ns;
 	bool store_cpu; /* keep the CPU of each sample */
+	struct string_list triggers; /* rules (store/trigger_rule.h); not checked here */
+	uint64_t trigger_around_ns; /* is pinned before and after */
+	uint32_t trigger_per_hour; /* at most so many firings of a rule */
 
 	/* Queries of records. */
 	struct string_list stores; /* directories and files */

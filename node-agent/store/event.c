@@ -10,7 +10,7 @@ static const char *const names[EVENT_NR_KINDS] = {
 	[EVENT_SOFTIRQ] = "softirq",	     [EVENT_STEAL] = "steal",
 	[EVENT_RUN_QUEUE] = "run-queue",     [EVENT_THROTTLING] = "throttling",
 	[EVENT_MEMORY] = "memory",	     [EVENT_FORKS] = "forks",
-	[EVENT_LOST] = "lost-samples",
+	[EVENT_LOST] = "lost-samples",	     [EVENT_TRIGGER] = "trigger",
 };
 
 const char *event_kind_name(enum event_kind kind)

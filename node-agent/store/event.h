@@ -19,6 +19,7 @@ enum event_kind {
 	EVENT_MEMORY, /* time that threads waited for memory (PSI) */
 	EVENT_FORKS, /* new processes and threads */
 	EVENT_LOST, /* samples that could not be taken or kept */
+	EVENT_TRIGGER, /* a rule of the user (store/trigger_rule.h), not an unusual second */
 	EVENT_NR_KINDS,
 };
 
@@ -39,7 +40,7 @@ struct event {
 	bool is_open; /* it goes on, as far as the file knows */
 	uint64_t first_s, end_s; /* Unix time; `end_s` is behind the last second */
 	/* Mean excess over what is usual, in seconds of time per second, times the square root of
-	 * the number of seconds. */
+	 * the number of seconds. 0 of EVENT_TRIGGER. */
 	double score;
 	char subject[EVENT_SUBJECT_BYTES]; /* "node", "pod shop/web-1", "process postgres" */
 	char selector[EVENT_SELECTOR_BYTES]; /* selects the subject's samples; "": all */

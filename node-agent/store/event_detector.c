@@ -182,19 +182,23 @@ static const char *find_contributor(const struct event_detector *detector, doubl
 	return name;
 }
 
-/* Without memory, the event has no contributor. */
-static void note_contributor(const struct event_detector *detector, struct event_subject *subject)
+const char *event_detector_contributor(const struct event_detector *detector)
 {
 	double excess = detector->subjects.items[NODE_CPU].now -
 			event_signal_usual(&detector->subjects.items[NODE_CPU].signal);
 
+	return find_contributor(detector,
+				fmax(NOTABLE_SHARE * excess, rules[EVENT_POD_CPU].floor / 2));
+}
+
+/* Without memory, the event has no contributor. */
+static void note_contributor(const struct event_detector *detector, struct event_subject *subject)
+{
 	if (subject->kind != EVENT_NODE_CPU && subject->kind != EVENT_RUN_QUEUE)
 		return;
 	free(subject->contributor);
 	subject->contributor = NULL;
-	const char *name = find_contributor(
-		detector, fmax(NOTABLE_SHARE * excess, rules[EVENT_POD_CPU].floor / 2));
-	if (text_copy(name, &subject->contributor) < 0)
+	if (text_copy(event_detector_contributor(detector), &subject->contributor) < 0)
 		subject->contributor = NULL;
 }
 
@@ -454,6 +458,42 @@ void event_detector_add(struct event_detector *detector, const struct store_seco
 	detector->nr_seconds++;
 	if (detector->nr_seconds % FORGET_S == 0)
 		event_subjects_forget(&detector->subjects, NODE_NR_SIGNALS);
+}
+
+void event_detector_visit(const struct event_detector *detector, enum event_kind kind,
+			  event_value_visit visit, void *data)
+{
+	for (size_t i = 0; i < detector->subjects.nr; i++) {
+		const struct event_subject *subject = &detector->subjects.items[i];
+		const struct event_value value = {
+			.subject = subject->name,
+			.selector = subject->selector,
+			.value = subject->now,
+			.usual = event_signal_usual(&subject->signal),
+			.floor = subject->signal.floor,
+			.is_known = subject->signal.nr_seconds >= EVENT_WARM_UP_S,
+		};
+
+		if (subject->kind == kind)
+			visit(&value, data);
+	}
+}
+
+int event_detector_put(struct event_detector *detector, struct event *event)
+{
+	uint64_t number = event->number > 0 ? event->number : detector->next_number;
+	struct event *change = find_change(detector, number);
+
+	if (!change) {
+		detector->stats.nr_events_dropped++;
+		return -ENOSPC;
+	}
+	if (event->number == 0) {
+		event->number = detector->next_number++;
+		detector->stats.nr_events[event->kind]++;
+	}
+	*change = *event;
+	return 0;
 }
 
 const struct event_list *event_detector_changes(const struct event_detector *detector)

@@ -30,6 +30,28 @@ DEFINE_FREEP(struct event_detector, event_detector_free)
 /* Adds a second. If the clock goes back or leaps, all events end. */
 void event_detector_add(struct event_detector *detector, const struct store_second *second);
 
+/* What a pod, a process, or the node did in the second that was added last. */
+struct event_value {
+	const char *subject, *selector; /* borrowed; as in struct event */
+	double value; /* in seconds of time per second, or a number */
+	double usual; /* the median of the last ten minutes */
+	double floor; /* what is above the usual value by less is no event */
+	bool is_known; /* long enough to have a usual value */
+};
+
+/* Visits the values of a kind. They are valid for the call. */
+typedef void (*event_value_visit)(const struct event_value *value, void *data);
+void event_detector_visit(const struct event_detector *detector, enum event_kind kind,
+			  event_value_visit visit, void *data);
+
+/* Returns the name of the pod or process whose CPU use is most above its usual one, or NULL.
+ * Borrowed until the next second. */
+const char *event_detector_contributor(const struct event_detector *detector);
+
+/* Adds an event that others found, or replaces it. One with the number 0 gets the next one.
+ * Errors: -ENOSPC there are too many. */
+int event_detector_put(struct event_detector *detector, struct event *event) must_check;
+
 /* Ends all events that go on. */
 void event_detector_finish(struct event_detector *detector);
 

@@ -442,6 +442,19 @@ int pin_dir_add(const char *dir, struct pin *pin, struct strbuf *reterr_msg)
 	return r;
 }
 
+int pin_dir_add_event(const char *dir, const struct pin *pin, struct strbuf *reterr_msg)
+{
+	_cleanup_(close_dir) struct pin_dir pins;
+	int r = open_dir(dir, LOCK_EX | LOCK_NB, reterr_msg, &pins);
+
+	if (r < 0)
+		return r;
+	r = add_to_spans(&pins, pin);
+	if (r < 0)
+		explain(&pins, r, reterr_msg);
+	return r;
+}
+
 int pin_dir_remove(const char *dir, const char *id, struct strbuf *reterr_msg)
 {
 	_cleanup_(close_dir) struct pin_dir pins;

@@ -45,6 +45,10 @@ int pin_dir_prepare(const char *dir, uint64_t max_bytes, struct strbuf *reterr_m
  * -EDQUOT the pins would take more than they may. */
 int pin_dir_add(const char *dir, struct pin *pin, struct strbuf *reterr_msg) must_check;
 
+/* Pins the range of an event, whose name is the id of the pin. Does not wait. Errors: those of
+ * pin_dir_add(); -EBUSY another process changes the pins. */
+int pin_dir_add_event(const char *dir, const struct pin *pin, struct strbuf *reterr_msg) must_check;
+
 /* Removes a pin. Errors: -ENOENT there is none with that id. */
 int pin_dir_remove(const char *dir, const char *id, struct strbuf *reterr_msg) must_check;
 

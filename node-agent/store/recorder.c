@@ -11,6 +11,7 @@
 #include "store/store_dir.h"
 #include "store/store_file.h"
 #include "store/stored_value.h"
+#include "store/trigger_pins.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,8 @@ struct recorder {
 	uint64_t start_s; /* of the minute; valid unless it is empty */
 	struct seconds seconds;
 	struct event_log events;
+	struct triggers triggers;
+	struct trigger_pins trigger_pins;
 	uint64_t next_head_s, next_block_s, next_check_s;
 	struct budget budget;
 	struct store_gap gap; /* to be written; end 0: none */
@@ -281,6 +284,18 @@ static void check_dir(struct recorder *recorder, uint64_t now_s)
 	recorder->next_check_s = now_s + (recorder->is_full ? FULL_CHECK_S : CHECK_S);
 }
 
+/* Pins the ranges around the rules that fired. What they need is written before. */
+static void pin_firings(struct recorder *recorder)
+{
+	uint64_t complete_s = recorder->seconds.next_s;
+
+	if (!trigger_pins_are_due(&recorder->trigger_pins, complete_s))
+		return;
+	if (!minute_is_empty(&recorder->minute))
+		write_head(recorder);
+	trigger_pins_make(&recorder->trigger_pins, recorder->dir.path, complete_s);
+}
+
 void recorder_tick(struct recorder *recorder, uint64_t now_s)
 {
 	if (now_s >= recorder->next_check_s || now_s + CHECK_S < recorder->next_check_s)
@@ -288,6 +303,7 @@ void recorder_tick(struct recorder *recorder, uint64_t now_s)
 	if (now_s > SECONDS_LATE_S)
 		seconds_complete(&recorder->seconds, now_s - SECONDS_LATE_S,
 				 &recorder->minute.timeline.dict);
+	pin_firings(recorder);
 	if (minute_is_empty(&recorder->minute))
 		return;
 	/* A minute ends by its successor's samples, or a while after it without any. */
@@ -307,8 +323,28 @@ static void pass_second(const struct store_second *second, void *data)
 	struct recorder *recorder = data;
 
 	event_log_add(&recorder->events, second);
+	triggers_add(&recorder->triggers, second, recorder->events.detector);
 	if (recorder->opts.on_second)
 		recorder->opts.on_second(second, recorder->opts.on_second_data);
+}
+
+static void on_firing(const struct trigger_firing *firing, void *data)
+{
+	struct recorder *recorder = data;
+	const struct triggers_opts *opts = &recorder->opts.triggers;
+
+	trigger_pins_add(&recorder->trigger_pins, firing);
+	if (opts->notify)
+		opts->notify(firing, opts->notify_data);
+}
+
+static void start_triggers(struct recorder *recorder)
+{
+	struct triggers_opts opts = recorder->opts.triggers;
+
+	opts.notify = on_firing;
+	opts.notify_data = recorder;
+	triggers_init(&recorder->triggers, &opts);
 }
 
 static int start(struct recorder *recorder, struct strbuf *reterr_msg)
@@ -341,6 +377,7 @@ int recorder_new(const struct recorder_opts *opts, struct strbuf *reterr_msg,
 	recorder->seconds.visit = pass_second;
 	recorder->seconds.data = recorder;
 	snprintf(recorder->host, sizeof(recorder->host), "%s", opts->host);
+	start_triggers(recorder);
 	int r = start(recorder, reterr_msg);
 	if (r < 0)
 		return r;
@@ -351,10 +388,14 @@ int recorder_new(const struct recorder_opts *opts, struct strbuf *reterr_msg,
 void recorder_finish(struct recorder *recorder)
 {
 	seconds_restart(&recorder->seconds, &recorder->minute.timeline.dict);
+	if (recorder->events.detector)
+		triggers_finish(&recorder->triggers, recorder->events.detector);
 	event_log_finish(&recorder->events);
 	write_block(recorder);
 	if (recorder->minute.end_s > 0)
 		drop_samples(recorder);
+	/* What follows an event is not known any more. */
+	trigger_pins_make(&recorder->trigger_pins, recorder->dir.path, UINT64_MAX);
 	(void)store_file_close(recorder->file);
 	recorder->file = NULL;
 }
@@ -367,6 +408,7 @@ void recorder_close(struct recorder *recorder)
 	minute_done(&recorder->minute);
 	seconds_done(&recorder->seconds);
 	event_log_done(&recorder->events);
+	triggers_done(&recorder->triggers);
 	recorder_dir_close(&recorder->dir);
 	free(recorder);
 }
@@ -381,6 +423,9 @@ struct recorder_stats recorder_get_stats(const struct recorder *recorder)
 	stats.nr_pins_refused = recorder->retention.nr_pins_refused;
 	stats.nr_samples_late = recorder->seconds.nr_late;
 	stats.events = event_detector_get_stats(recorder->events.detector);
+	stats.triggers = recorder->triggers.stats;
+	stats.triggers.nr_pinned = recorder->trigger_pins.nr_made;
+	stats.triggers.nr_not_pinned = recorder->trigger_pins.nr_failed;
 	stats.nr_timeline_dropped = recorder->minute.timeline.nr_dropped;
 	return stats;
 }

@@ -15,6 +15,7 @@
 #include "profile/profile.h"
 #include "store/event_detector.h"
 #include "store/seconds.h"
+#include "store/triggers.h"
 #include "vitals/vitals.h"
 
 #include <stdbool.h>
@@ -31,6 +32,7 @@ struct recorder_opts {
 	bool with_cpu; /* keep the CPU of each sample */
 	store_second_visit on_second; /* is passed each complete second; NULL: nobody is */
 	void *on_second_data;
+	struct triggers_opts triggers; /* rules that pin the time around; none: zero */
 };
 
 /* Samples are counted as by stored_nr_samples(). */
@@ -40,6 +42,7 @@ struct recorder_stats {
 	uint64_t nr_samples_folded; /* their stacks are not whole */
 	uint64_t nr_samples_late; /* they came too late for their second's events */
 	struct event_detector_stats events;
+	struct triggers_stats triggers;
 	uint64_t nr_timeline_dropped; /* numbers of the timeline: there was no room for them */
 	uint64_t nr_bytes_written;
 	uint64_t nr_write_failures;

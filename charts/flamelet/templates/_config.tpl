@@ -100,7 +100,7 @@ log-level metrics-listen min-block namespace node-name otlp-ca-file otlp-client-
 otlp-endpoint otlp-header otlp-header-file otlp-original-payload otlp-preset otlp-protocol otlp-request-max
 otlp-tenant otlp-timeout otlp-timestamps otlp-token-file otlp-verify pod pod-annotation pod-label pod-logs queue-dir queue-max
 reason resource-attribute runtimes sample-attributes selector stack-copy store store-age store-cpu store-max store-per-day
-symbol-memory-max tables-memory-max unwind-cache unwind-memory-max
+symbol-memory-max tables-memory-max trigger trigger-around trigger-per-hour unwind-cache unwind-memory-max
 {{- end }}
 
 {{- define "flamelet.config" -}}

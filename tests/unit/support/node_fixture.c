@@ -78,6 +78,8 @@ void node_pass(struct node *node)
 		.period = NSEC_PER_SEC / NODE_HZ,
 		.groups = node->groups,
 		.nr_groups = node->nr_groups,
+		.cpus = node->cpus,
+		.nr_cpus = node->nr_cpus,
 	};
 	struct store_second second = {
 		.second = node->second++,
@@ -100,10 +102,13 @@ void node_pass(struct node *node)
 	node_set_seconds(node, VITAL_IDLE, NODE_NR_CPUS - used);
 	second.vitals = node->vitals;
 	event_detector_add(node->detector, &second);
+	if (node->triggers)
+		triggers_add(node->triggers, &second, node->detector);
 	node->nr_groups = 0;
 	node->vitals = (struct vitals){ 0 };
 	node->is_throttled = false;
 	node->nr_lost = 0;
+	node->nr_cpus = 0;
 }
 
 void node_pass_many(struct node *node, unsigned int nr)

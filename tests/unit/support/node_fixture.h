@@ -6,6 +6,7 @@
 #include "store/dict.h"
 #include "store/event_detector.h"
 #include "store/second.h"
+#include "store/triggers.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,6 +29,9 @@ struct node {
 	struct second_throttling throttling;
 	bool is_throttled;
 	uint64_t nr_lost;
+	struct second_cpu cpus[NODE_NR_CPUS];
+	size_t nr_cpus;
+	struct triggers *triggers; /* borrowed; see each second; NULL: none */
 };
 
 void node_init(struct node *node);

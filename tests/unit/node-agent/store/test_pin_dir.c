@@ -340,6 +340,9 @@ static void the_agent_does_not_wait_for_users(void **state)
 	assert_true(fd >= 0);
 	assert_int_equal(flock(fd, LOCK_EX), 0);
 	assert_int_equal(pin_dir_keep(record.dir, hours[0], ENOUGH), -EBUSY);
+	const struct pin pin = { .id = "e1", .first_s = RECORD_START, .end_s = RECORD_START + 9 };
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_BYTES);
+	assert_int_equal(pin_dir_add_event(record.dir, &pin, &message), -EBUSY);
 	close(fd);
 	assert_int_equal(pin_dir_keep(record.dir, hours[0], ENOUGH), 0);
 	record_remove(&record);
@@ -397,11 +400,35 @@ static void only_we_can_read_pins(void **state)
 	record_remove(&record);
 }
 
+/* As the agent pins what its triggers found. */
+static void the_pin_of_an_event_has_its_name(void **state)
+{
+	(void)state;
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_BYTES);
+	struct record record;
+	const struct pin pin = { .id = "e7",
+				 .first_s = RECORD_START + 590,
+				 .end_s = RECORD_START + HOUR_S + 10,
+				 .is_automatic = true };
+
+	make_hours(&record);
+	assert_int_equal(pin_dir_add_event(record.dir, &pin, &message), 0);
+	assert_pins(&record, "e7");
+	remove_hour(&record, 0);
+	remove_hour(&record, 1);
+	assert_int_equal(record_total(&record, RECORD_START + 590, RECORD_START + 600),
+			 10 * A_SECOND);
+	assert_int_equal(record_total(&record, RECORD_START + HOUR_S, RECORD_START + HOUR_S + 10),
+			 10 * A_SECOND);
+	record_remove(&record);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_pinned_range_outlives_its_file),
 		cmocka_unit_test(ranges_of_an_older_version_can_be_pinned),
+		cmocka_unit_test(the_pin_of_an_event_has_its_name),
 		cmocka_unit_test(ranges_that_overlap_are_counted_once),
 		cmocka_unit_test(a_range_may_be_in_two_files),
 		cmocka_unit_test(a_removed_pin_leaves_the_others),

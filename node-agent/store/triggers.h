@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Applies the rules of --trigger to each second of the record. When a rule's value is above its
+ * limit (store/trigger_spell.h), the rule fires: the record gets an event, which lasts as long as
+ * the value stays there, and the time around it is to be pinned. A rule fires at most once in 30 s,
+ * and at most so often in an hour; what it missed is counted.
+ *
+ * A second is complete only when its samples have their names, some seconds later. Nothing is lost
+ * by that, as the record has the seconds before already. */
+#ifndef STORE_TRIGGERS_H
+#define STORE_TRIGGERS_H
+
+#include "base/err.h"
+#include "store/event.h"
+#include "store/event_detector.h"
+#include "store/second.h"
+#include "store/trigger_rule.h"
+#include "store/trigger_values.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TRIGGERS_APART_S 30
+#define TRIGGERS_HOUR_S 3600
+#define TRIGGERS_MAX_PER_HOUR 60
+
+struct trigger_watch;
+
+struct trigger_firing {
+	const struct trigger_rule *rule;
+	const struct event *event; /* with its number, subject, selector and text */
+	double value; /* in the unit of the rule */
+	uint64_t pin_first_s, pin_end_s; /* what is pinned */
+};
+
+/* Is told of each firing. It must not wait. Everything is borrowed for the call. */
+typedef void (*trigger_notify)(const struct trigger_firing *firing, void *data);
+
+struct triggers_opts {
+	const struct trigger_rule *rules; /* borrowed */
+	size_t nr_rules; /* at most TRIGGER_MAX_RULES */
+	uint64_t around_s; /* is pinned before and after */
+	uint32_t max_per_hour; /* firings of a rule; at most TRIGGERS_MAX_PER_HOUR */
+	trigger_notify notify; /* NULL: nobody is told */
+	void *notify_data;
+};
+
+struct triggers_stats {
+	uint64_t nr_suppressed; /* firings: too soon, too many, or without room */
+	uint64_t nr_pinned, nr_not_pinned; /* firings */
+	uint64_t nr_unwatched; /* pods and processes above a limit for which there was no room */
+};
+
+struct triggers {
+	struct triggers_opts opts;
+	struct trigger_watch *watches; /* owned; each of a rule and a subject */
+	size_t nr_watches, cap_watches;
+	uint64_t last_s;
+	/* Of the rules, by their numbers: the times of the last firings. */
+	uint64_t fired_s[TRIGGER_MAX_RULES][TRIGGERS_MAX_PER_HOUR];
+	struct trigger_values values;
+	struct triggers_stats stats;
+};
+
+void triggers_init(struct triggers *triggers, const struct triggers_opts *opts);
+void triggers_done(struct triggers *triggers);
+
+/* Applies the rules to a second that was added to the detector just now, which gets the events. */
+void triggers_add(struct triggers *triggers, const struct store_second *second,
+		  struct event_detector *detector);
+
+/* Ends all events that go on. */
+void triggers_finish(struct triggers *triggers, struct event_detector *detector);
+
+#endif
