@@ -9,12 +9,14 @@ Exit status 0: all is right; 1: something is wrong, listed last; 77: it cannot r
 
 import glob
 import http.client
+import http.server
 import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -35,16 +37,34 @@ RULE = f"process-cpu of {PROGRAM} > 5%"
 WAIT_SECONDS = 120
 
 
+class Server(http.server.BaseHTTPRequestHandler):
+    """Is told of triggers."""
+
+    told = []
+
+    def do_POST(self):  # pylint: disable=invalid-name
+        self.told.append((self.path, self.headers["Content-Type"],
+                          json.loads(self.rfile.read(int(self.headers["Content-Length"])))))
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, *_args):  # pylint: disable=arguments-differ
+        pass
+
+
 class Scene:
     def __init__(self, flamelet, directory):
         self.flamelet, self.directory = flamelet, directory
         self.store, self.program = os.path.join(directory, "record"), os.path.join(directory, PROGRAM)
         self.port = host.free_port()
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
         host.run("gcc", "-O1", "-x", "c", "-", "-o", self.program, input=BURN)
 
     def start(self):
         agent = host.Process("agent", [self.flamelet, "agent", "--store", self.store, "-F", "99", "--trigger", RULE,
                                        "--trigger", "pod-cpu of no/pod > 1%", "--trigger-around", f"{AROUND}s",
+                                       "--trigger-webhook", f"http://127.0.0.1:{self.server.server_port}/hook?key=1",
                                        "--metrics-listen", f"127.0.0.1:{self.port}"],
                              os.path.join(self.directory, "agent.log"))
         host.wait_until("the record has samples", lambda: self.files() or not agent.is_alive(), WAIT_SECONDS)
@@ -112,6 +132,17 @@ def check_pin(scene, begin):
     return faults
 
 
+def check_told(events):
+    if len(Server.told) != 1 or len(events) != 1:
+        return [f"the server was told {Server.told}"]
+    path, content_type, body = Server.told[0]
+    wanted = {"rule": RULE, "subject": f"process {PROGRAM}", "event": events[0]["id"], "first": events[0]["first"]}
+    got = {key: body[key] for key in wanted}
+    if path != "/hook?key=1" or content_type != "application/json" or got != wanted or RULE not in body["text"]:
+        return [f"the server was told {Server.told}"]
+    return []
+
+
 def check(flamelet, directory):
     scene = Scene(flamelet, directory)
     agent = scene.start()
@@ -121,7 +152,8 @@ def check(flamelet, directory):
         fired = scene.metric("flamelet_trigger_firings_total")
     finally:
         agent.stop()
-    faults = check_event(scene, begin) + check_pin(scene, begin)
+    events = [event for event in scene.listed("events") if event["kind"] == "trigger"]
+    faults = check_event(scene, begin) + check_told(events) + check_pin(scene, begin)
     if fired != {RULE: "1", "pod-cpu of no/pod > 1%": "0"}:
         faults.append(f"the metric is {fired}")
     lines = [line for line in agent.log().splitlines() if f"Trigger {RULE}: process {PROGRAM} had" in line]

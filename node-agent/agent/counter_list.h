@@ -7,6 +7,7 @@
 #include "agent/agent.h"
 #include "agent/reload.h"
 #include "agent/self_stats.h"
+#include "agent/webhook.h"
 #include "otlp/delivery/exporter.h"
 #include "selfmon/metric_text.h"
 #include "store/store_writer.h"
@@ -19,6 +20,7 @@ struct counters {
 	struct agent_stats agent;
 	struct exporter_stats exporter;
 	struct store_writer_stats store;
+	struct webhook_stats webhook;
 	struct reload_stats reload;
 	struct self_stats self;
 };

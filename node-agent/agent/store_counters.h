@@ -75,6 +75,12 @@
 			"Times that a rule of --trigger would have fired, but had done so within " \
 			"30 s or too often in the hour.",                                          \
 			AT(store.recorder.triggers.nr_suppressed)),                                \
+		COUNTER("trigger_notifications", "trigger_notifications_total",                    \
+			"Notifications of --trigger-webhook, by result: sent, failed after all "   \
+			"tries, or dropped because too many waited.",                              \
+			BY("result", "sent"), AT(webhook.nr_sent)),                                \
+		MORE("trigger_notifications_failed", "failed", AT(webhook.nr_failed)),             \
+		MORE("trigger_notifications_dropped", "dropped", AT(webhook.nr_dropped)),          \
 		COUNTER("trigger_unwatched", "trigger_subjects_unwatched_total",                   \
 			"Seconds of pods and processes above the limit of a rule of --trigger "    \
 			"that were left out, because there were too many.",                        \

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/trigger_rules.h"
 
+#include "base/cleanup.h"
 #include "base/log.h"
 #include "selfmon/metric_text.h"
 
 #include <inttypes.h>
 #include <string.h>
 
+#define URL_MAX_BYTES 4096
 #define FAMILY "flamelet_trigger_firings_total"
 
 static int check_others(const struct options *options, struct strbuf *message)
@@ -50,9 +52,27 @@ static int add(const char *text, struct strbuf *message, struct trigger_rules *r
 	return 0;
 }
 
+void trigger_rules_done(struct trigger_rules *rules)
+{
+	webhook_stop(rules->webhook);
+	rules->webhook = NULL;
+}
+
+int trigger_rules_start(struct trigger_rules *rules, const struct options *options,
+			const char *host, struct strbuf *reterr_msg)
+{
+	_cleanup_(strbuf_done) struct strbuf url = strbuf_with_max(URL_MAX_BYTES);
+
+	int r = webhook_read_url(options, reterr_msg, &url);
+	if (r == 0 && url.len > 0)
+		r = webhook_start(strbuf_str(&url), host, &rules->webhook);
+	return r;
+}
+
 int trigger_rules_read(const struct options *options, struct strbuf *reterr_msg,
 		       struct trigger_rules *ret_rules)
 {
+	_cleanup_(strbuf_done) struct strbuf url = strbuf_with_max(URL_MAX_BYTES);
 	int r = 0;
 
 	*ret_rules = (struct trigger_rules){ 0 };
@@ -60,6 +80,8 @@ int trigger_rules_read(const struct options *options, struct strbuf *reterr_msg,
 		r = check_others(options, reterr_msg);
 	for (size_t i = 0; r == 0 && i < options->triggers.nr; i++)
 		r = add(options->triggers.items[i], reterr_msg, ret_rules);
+	if (r == 0)
+		r = webhook_read_url(options, reterr_msg, &url);
 	return r;
 }
 
@@ -68,6 +90,8 @@ void trigger_rules_report(struct trigger_rules *rules, const struct trigger_firi
 	size_t rule = (size_t)(firing->rule - rules->items);
 
 	__atomic_add_fetch(&rules->nr_firings[rule], 1, __ATOMIC_RELAXED);
+	if (rules->webhook)
+		webhook_push(rules->webhook, firing);
 	log_warn("%s (event e%" PRIu64 ")", firing->event->text, firing->event->number);
 }
 

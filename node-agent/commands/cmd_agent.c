@@ -55,6 +55,7 @@ struct parts {
 	struct agent *agent;
 	struct exporters *exporters;
 	struct store_writer *store; /* NULL: no record is written */
+	struct trigger_rules *triggers;
 	struct reload *reload;
 	struct monitor *monitor; /* NULL: nothing listens */
 };
@@ -67,6 +68,7 @@ static struct counters get_counters(const struct parts *parts)
 	agent_get_stats(parts->agent, &counters.agent);
 	if (parts->store)
 		counters.store = store_writer_get_stats(parts->store);
+	counters.webhook = webhook_get_stats(parts->triggers->webhook);
 	return counters;
 }
 
@@ -165,7 +167,10 @@ static int start_store(const struct options *options, struct trigger_rules *trig
 		.proc_fd = proc_fd,
 		.cgroup_root = options->cgroup_root,
 	};
-	int r = store_writer_start(&opts, &reason, ret_store);
+	int r = trigger_rules_start(triggers, options, host, reterr_msg);
+	if (r < 0)
+		return r;
+	r = store_writer_start(&opts, &reason, ret_store);
 	if (r < 0)
 		strbuf_appendf(reterr_msg, "--store %s: %s", options->store_dir,
 			       reason.len > 0 ? strbuf_str(&reason) : strerror(-r));
@@ -273,6 +278,7 @@ static void finish(const struct parts *parts)
 	if (parts->store)
 		store_writer_finish(parts->store);
 	exporters_finish(parts->exporters, signals_stop_ns() + LAST_SENDING_NS);
+	webhook_finish(parts->triggers->webhook, signals_stop_ns() + LAST_SENDING_NS);
 	log_counters(parts, "stopped");
 	signals_done(STATUS_OK);
 }
@@ -281,9 +287,9 @@ int cmd_agent(const struct options *options)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
 	_cleanup_(exporters_stopp) struct exporters *exporters = NULL;
+	_cleanup_(trigger_rules_done) struct trigger_rules triggers = { 0 };
 	_cleanup_(store_writer_stopp) struct store_writer *store = NULL;
 	_cleanup_(reload_freep) struct reload *reload = NULL;
-	struct trigger_rules triggers;
 	struct sinks sinks;
 	_cleanup_(agent_freep) struct agent *agent = NULL;
 	_cleanup_(monitor_stopp) struct monitor *monitor =
@@ -331,7 +337,7 @@ int cmd_agent(const struct options *options)
 	log_start(options, agent, exporters);
 	warn_if_no_target(agent);
 
-	const struct parts parts = { agent, exporters, store, reload, monitor };
+	const struct parts parts = { agent, exporters, store, &triggers, reload, monitor };
 	run(&parts);
 	finish(&parts);
 	return STATUS_OK;

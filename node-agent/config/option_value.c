@@ -233,6 +233,7 @@ VALUE(store_rate, STORE_U64, "off, or a size of at least 1M, for example 100M",
 VALUE(trigger, STORE_STRINGS, "a rule, for example 'pod-cpu > 150%'", .check = check_name);
 VALUE(around, STORE_U64, "whole seconds from 1s to 10m, for example 30s", .read = parse_duration_ns,
       .min = NSEC_PER_SEC, .max = 600 * NSEC_PER_SEC, .unit = NSEC_PER_SEC);
+VALUE(webhook, STORE_STRING, "an http or https URL", .is_secret = true, .check = check_url);
 VALUE(per_hour, STORE_U32, "a number from 1 to 60, for example 6", .read = parse_u64, .min = 1,
       .max = 60);
 VALUE(store_path, STORE_STRINGS, "the path of a directory or a file", .check = check_name);

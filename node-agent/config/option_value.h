@@ -57,7 +57,8 @@ extern const struct value_type value_flag, value_frequency, value_event_period, 
 	value_sample_attributes, value_value_limit, value_payload, value_request_bytes,
 	value_destination, value_export_time, value_word, value_store_rate, value_store_path,
 	value_by, value_interval, value_count, value_ui_listen;
-extern const struct value_type value_trigger, value_around, value_per_hour; /* of --trigger */
+/* Of triggers. */
+extern const struct value_type value_trigger, value_around, value_per_hour, value_webhook;
 
 /* Stores `text` in the field, or adds it to a list. Errors: -EINVAL and -ERANGE when it is not a
  * value of that type, -ENOSPC when the list is full, -ENOMEM, those of access(2) for a file. */

@@ -173,6 +173,8 @@ struct options {
 	bool store_cpu; /* keep the CPU of each sample */
 	struct string_list triggers; /* rules (store/trigger_rule.h); not checked here */
 	uint64_t trigger_around_ns; /* is pinned before and after */
+	char *trigger_webhook; /* URL; NULL: none */
+	char *trigger_webhook_file; /* has the URL; NULL: none */
 	uint32_t trigger_per_hour; /* at most so many firings of a rule */
 
 	/* Queries of records. */

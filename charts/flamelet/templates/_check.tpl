@@ -7,6 +7,19 @@
 {{- include "flamelet.checkMemory" . }}
 {{- include "flamelet.checkMetrics" . }}
 {{- include "flamelet.checkPod" . }}
+{{- include "flamelet.checkTriggers" . }}
+{{- end }}
+
+{{- define "flamelet.checkTriggers" -}}
+{{- if and .Values.triggers.rules (not .Values.store.enabled) }}
+{{- fail "triggers.rules: a rule keeps a time of the record, and there is none. Set store.enabled=true, or remove the rules." }}
+{{- end }}
+{{- if and .Values.triggers.webhookSecret.name (not .Values.triggers.rules) }}
+{{- fail "triggers.webhookSecret.name: the server would never be told, as there are no rules. Fill triggers.rules, or remove the Secret." }}
+{{- end }}
+{{- if hasKey .Values.extraConfig "trigger-webhook" }}
+{{- fail "extraConfig.trigger-webhook: everybody who may read ConfigMaps would read it. Put the URL into a Secret: triggers.webhookSecret." }}
+{{- end }}
 {{- end }}
 
 {{- define "flamelet.checkDestinations" -}}

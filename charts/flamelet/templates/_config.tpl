@@ -45,6 +45,20 @@ kubelet-ca-file: /host/kubelet/ca.crt
 {{- end }}
 {{- end }}
 
+{{- define "flamelet.triggerConfig" }}
+{{- with .Values.triggers.rules }}
+trigger:
+  {{- range . }}
+  - {{ . | quote }}
+  {{- end }}
+trigger-around: {{ $.Values.triggers.around | quote }}
+trigger-per-hour: {{ int $.Values.triggers.perHour | quote }}
+{{- if $.Values.triggers.webhookSecret.name }}
+trigger-webhook-file: /etc/flamelet/secrets/webhook/url
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{- define "flamelet.ownConfig" -}}
 cgroup-root: /host/cgroup
 {{- if .Values.host.podLogs }}
@@ -65,6 +79,7 @@ store: /var/lib/flamelet/record
 store-max: {{ .Values.store.size | quote }}
 store-per-day: {{ .Values.store.perDay | quote }}
 store-age: {{ .Values.store.age | quote }}
+{{- include "flamelet.triggerConfig" . }}
 {{- end }}
 {{- if .Values.metrics.enabled }}
 metrics-listen: {{ printf "*:%d" (int .Values.metrics.port) | quote }}
@@ -100,7 +115,7 @@ log-level metrics-listen min-block namespace node-name otlp-ca-file otlp-client-
 otlp-endpoint otlp-header otlp-header-file otlp-original-payload otlp-preset otlp-protocol otlp-request-max
 otlp-tenant otlp-timeout otlp-timestamps otlp-token-file otlp-verify pod pod-annotation pod-label pod-logs queue-dir queue-max
 reason resource-attribute runtimes sample-attributes selector stack-copy store store-age store-cpu store-max store-per-day
-symbol-memory-max tables-memory-max trigger trigger-around trigger-per-hour unwind-cache unwind-memory-max
+symbol-memory-max tables-memory-max trigger trigger-around trigger-per-hour trigger-webhook trigger-webhook-file unwind-cache unwind-memory-max
 {{- end }}
 
 {{- define "flamelet.config" -}}

@@ -73,6 +73,13 @@ attribute-values-max: {{ int . | quote }}
 {{- range (include "flamelet.destinations" . | fromYaml).items }}
 {{- include "flamelet.destinationSources" . }}
 {{- end }}
+{{- with .Values.triggers.webhookSecret }}
+{{- if .name }}
+- secret:
+    name: {{ .name | quote }}
+    items: [{key: {{ .key | quote }}, path: secrets/webhook/url}]
+{{- end }}
+{{- end }}
 {{- end }}
 
 {{- define "flamelet.destinationSources" }}
