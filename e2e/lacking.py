@@ -7,6 +7,7 @@
 
 Exit status 0: all is right; 1: something is wrong, listed last; 77: it cannot run here."""
 
+import concurrent.futures
 import errno
 import os
 import re
@@ -27,6 +28,9 @@ SIX = ("BPF", "PERFMON", "SYS_PTRACE", "DAC_READ_SEARCH", "CHECKPOINT_RESTORE", 
 WITHOUT_BTF = ("unshare", "--mount", "--propagation", "private", "sh", "-c",
                'mount -t tmpfs none /sys/kernel/btf && exec "$@"', "sh")
 BPF, PERF, NONE = "bpf", "perf", "none"
+CAPTURES = ("auto", BPF, PERF)
+# Recordings that run at the same time: of one program, and most of the time they wait.
+JOBS = 6
 
 
 class Host:
@@ -41,6 +45,10 @@ class Host:
         if self.refused is None:
             return {}
         return {"preexec_fn": lambda: refuse_call(*self.refused)}
+
+    def is_limited(self):
+        """Whether it lacks CAP_IPC_LOCK: then what other recordings lock counts."""
+        return "setpriv" in self.prefix
 
     def run(self, *command):
         """(exit status, all output)"""
@@ -84,7 +92,7 @@ def told(output, pattern):
 def record(binary, where, capture, program, directory):
     """Whole stacks of a running program, and what was taken; or one line that says why not. On a busy machine the first stacks come
     before the tables."""
-    path = f"{directory}/a.folded"
+    path = f"{directory}/{where.name}, {capture}.folded"
     status, output = where.run(binary, "record", "--capture", capture, "-d", f"{4 * host.slowness():.1f}s", "-F", "199",
                              "-p", str(program.pid), "-o", path)
     if not works(where, capture):
@@ -120,19 +128,27 @@ def doctor(binary, where, capture):
     return faults
 
 
-def check_host(binary, where, directory):
-    faults = []
+def check_capture(binary, where, capture, program, directory):
+    found = record(binary, where, capture, program, directory) + doctor(binary, where, capture)
+    print(f"a host {where.name}, {capture}: {'wrong' if found else 'ok'}", flush=True)
+    return [f"a host {where.name}, {capture}: {fault}" for fault in found]
+
+
+def check_hosts(binary, places, directory):
+    """All record the same program."""
     program = host.Process(whole_stacks.NAME, [whole_stacks.compile_frameless(directory), "600"],
                            f"{directory}/program.log")
+    alone = [where for where in places if where.is_limited()]
     try:
         host.wait_until_busy(program.pid)
-        for capture in ("auto", BPF, PERF):
-            found = record(binary, where, capture, program, directory) + doctor(binary, where, capture)
-            faults += [f"a host {where.name}, {capture}: {fault}" for fault in found]
+        faults = [fault for where in alone for capture in CAPTURES
+                  for fault in check_capture(binary, where, capture, program, directory)]
+        with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+            checks = [pool.submit(check_capture, binary, where, capture, program, directory)
+                      for where in places if where not in alone for capture in CAPTURES]
+            return faults + [fault for check in checks for fault in check.result()]
     finally:
         program.finish(first=signal.SIGKILL)
-    print(f"a host {where.name}: {'wrong' if faults else 'ok'}", flush=True)
-    return faults
 
 
 def commands(binary, where, directory):
@@ -155,8 +171,7 @@ def check(binary, old_kernel):
     with tempfile.TemporaryDirectory(prefix="flamelet-e2e-") as directory:
         os.chmod(directory, 0o755)
         places = hosts(old_kernel)
-        for where in places:
-            faults += check_host(binary, where, directory)
+        faults += check_hosts(binary, places, directory)
         faults += [fault for where in places if where.name in ("without BTF", "of Linux 3.10")
                    for fault in commands(binary, where, directory)]
     return faults

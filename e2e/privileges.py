@@ -181,7 +181,7 @@ def give_away(directory):
 
 def agent_options(scene):
     return ["--otlp-endpoint", scene.collector.endpoint(), "--frequency", "99", "--export-interval",
-            "2s", "--pod-logs", scene.logs_directory]
+            "1s", "--pod-logs", scene.logs_directory]
 
 
 def start_agent(scene, prefix, options, **process):
@@ -393,7 +393,7 @@ def run_in_a_container(scene, loads, capture, namespaces=()):
     scene.containerd.ctr(
         "containers", "create", "--read-only", "--seccomp", "--net-host", *options, "--rootfs", root, name,
         f"/agent/{os.path.basename(scene.binary)}", "agent", "--otlp-endpoint",
-        scene.collector.endpoint(), "--frequency", "99", "--export-interval", "2s", "--cgroup-root",
+        scene.collector.endpoint(), "--frequency", "99", "--export-interval", "1s", "--cgroup-root",
         "/host/cgroup", "--pod-logs", "/host/log", f"--capture={capture}")
     spec = with_namespaces(scene, name, namespaces)
     log_path = f"{scene.directory}/{name}.log"
@@ -454,7 +454,7 @@ def as_plain_root(scene, _loads):
     with open(f"{directory}/token", "w", encoding="ascii") as token:
         token.write("s3cret\n")
     give_away(directory)
-    command = [program, "agent", "--otlp-endpoint", "http://127.0.0.1:1", "--export-interval", "2s",
+    command = [program, "agent", "--otlp-endpoint", "http://127.0.0.1:1", "--export-interval", "1s",
                "--frequency", "99", "--otlp-token-file", f"{directory}/token", "--listen", f"127.0.0.1:{port}"]
     return (run_as_root(scene, [*command, "--queue-dir", f"{scene.directory}/queue"], port)
             + refuse_queue(scene, [*command, "--queue-dir", f"{directory}/queue"]))

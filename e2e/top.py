@@ -6,6 +6,7 @@
 
 Exit status 0: all is right; 1: something is wrong, listed last; 77: it cannot run here."""
 
+import concurrent.futures
 import json
 import os
 import re
@@ -282,18 +283,27 @@ def check_environments(binary, loads):
     return faults
 
 
+def run_part(part, *arguments):
+    began = time.monotonic()
+    faults = part(*arguments)
+    print(f"{part.__name__}: {time.monotonic() - began:.1f} s", flush=True)
+    return faults
+
+
 def check(options, directory):
     host.require("gcc", "bash")
     loads = Loads(directory)
     faults = []
     try:
         host.wait_until_busy(*(loads.pid(name) for name in PROGRAMS))
-        for part in (check_json, check_tables, check_screen, check_ends, check_suspension, check_environments):
-            began = time.monotonic()
-            faults += part(options.binary, loads)
-            print(f"{part.__name__}: {time.monotonic() - began:.1f} s", flush=True)
-        faults += check_waits(options.binary, directory)
-        return faults + check_pods(options.binary, loads, directory)
+        faults += run_part(check_json, options.binary, loads)
+        with concurrent.futures.ThreadPoolExecutor() as pool:   # most of the time they wait for the next picture
+            parts = [pool.submit(run_part, *part) for part in (
+                (check_screen, options.binary, loads), (check_suspension, options.binary, loads),
+                (check_ends, options.binary, loads), (check_environments, options.binary, loads),
+                (check_tables, options.binary, loads), (check_waits, options.binary, directory),
+                (check_pods, options.binary, loads, directory))]
+            return faults + [fault for part in parts for fault in part.result()]
     finally:
         loads.stop()
 

@@ -46,6 +46,7 @@ class Screen:
         if self.pid == 0:
             os.execve(command[0], command, {"PATH": os.environ["PATH"], "TERM": "xterm-256color", "LANG": "C.UTF-8"}
                       if environment is None else environment)
+        os.set_inheritable(self.master, False)      # other screens may start at the same time
         self.resize(columns, lines)
         self.before = termios.tcgetattr(self.master)
         self.output = ""

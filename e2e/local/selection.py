@@ -13,6 +13,8 @@ from workloads import Pod, Workload
 
 # Of the CPU time of what is excluded: the rest is chance, and what ran before the verdict.
 COUNTED_SHARE = 0.7
+# Of profiles that must have no others: as many intervals of the export, and more than a profile is late.
+OBSERVED_SECONDS = 4
 FIRST = "exclude-namespace: [bank]\nexclude-selector: tier=batch\n"
 INVALID = "exclude-namespace: [shop]\nexclude-selector: \"tier in (\"\n"
 SECOND = "exclude-namespace: [shop]\n"
@@ -99,7 +101,7 @@ def wait_for_others(scene, table, labels):
 
     host.wait_until(f"only {labels} are profiled", is_so, pause=0.5)
     settled_ns = time.time_ns()
-    time.sleep(6)
+    time.sleep(OBSERVED_SECONDS)
     host.wait_until(f"{labels} are still profiled", lambda: labels_since(scene, table, settled_ns) >= labels, pause=0.5)
     found = labels_since(scene, table, settled_ns)
     return [] if found == labels else [f"{sorted(found)} are profiled, not {sorted(labels)}"]

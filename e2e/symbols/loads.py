@@ -105,6 +105,11 @@ class Load:
         self.process = start_in_cgroup(self.name, self.command, self.cgroup,
                                        f"{self.directory}/{self.name}.log")
 
+    def is_busy(self):
+        """Whether it has started and does its work, or has ended."""
+        path = self.cgroup.removeprefix(host.cgroup_mounts()[1])
+        return host.cgroup_cpu_seconds(path) >= host.START_CPU_SECONDS or not self.process.is_alive()
+
     def stop(self):
         host.kill_cgroup(self.cgroup)
         if self.process:
