@@ -7,6 +7,12 @@ import re
 
 DASHBOARDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../charts/flamelet/dashboards")
 AGENT, NODE = "flamelet-agent", "flamelet-node"
+EXPORT = os.path.join(DASHBOARDS, "../../../docs/export.md")
+# Types of profiles that an agent sends: each has its graph and its flame graph.
+SENT = ("process_cpu:cpu:nanoseconds:cpu:nanoseconds", "off_cpu:off_cpu:nanoseconds::",
+        "mutex:delay:nanoseconds:mutex:count", "mutex:contentions:count:mutex:count",
+        "memory:rss_growth:bytes:memory:bytes")
+PROFILE_TYPE = re.compile(r"`(\w+(?::\w*){4})`")
 ALL = ".*"
 VARIABLE = re.compile(r"\$\{(\w+):regex\}|\$(\w+)")
 # Characters that Grafana escapes in a regular expression.
@@ -52,7 +58,20 @@ def check_form(dashboard):
         refs = [target["refId"] for target in panel.get("targets", [])]
         if len(refs) != len(set(refs)):
             faults.append(f"{name}: {panel['title']}: queries have the same refId")
-    return faults + check_places(dashboard)
+    return faults + check_types(dashboard) + check_places(dashboard)
+
+
+def check_types(dashboard):
+    """A flame graph of one type beside a graph of another one would mislead, and Pyroscope has nothing for an unknown
+    one."""
+    used = {(panel["type"], target["profileTypeId"]) for panel, target in targets(dashboard) if "profileTypeId" in target}
+    if not used:
+        return []
+    with open(EXPORT, encoding="utf-8") as file:
+        documented = set(PROFILE_TYPE.findall(file.read()))
+    faults = [f"docs/export.md knows no {name}" for name in sorted({name for _type, name in used} - documented)]
+    return faults + [f"{dashboard['title']}: no {sort} of {name}" for name in SENT for sort in ("timeseries", "flamegraph")
+                     if (sort, name) not in used]
 
 
 def check_places(dashboard):
@@ -91,16 +110,19 @@ def check_variables(pyroscope, dashboard, chosen):
 def has_data(pyroscope, target, values):
     selector = interpolate(target["labelSelector"], values)
     if target["queryType"] == "profile":
-        return pyroscope.flame_graph(selector)[0] > 0
-    return bool(pyroscope.series(selector, target["groupBy"], limit=target["limit"]))
+        return pyroscope.flame_graph(selector, target["profileTypeId"])[0] > 0
+    return bool(pyroscope.series(selector, target["groupBy"], profileTypeID=target["profileTypeId"],
+                                 limit=target["limit"]))
 
 
 def check_profiles(pyroscope, chosen):
-    """All queries of the dashboard of nodes: with one value of each variable chosen, and with all."""
-    dashboard = load(NODE)
+    """All queries of the dashboard of nodes of the types that Pyroscope has: with one value of each variable chosen, and
+    with all."""
+    dashboard, types = load(NODE), pyroscope.profile_types()
+    asked = [(panel, target) for panel, target in targets(dashboard) if target["profileTypeId"] in types]
     faults = check_variables(pyroscope, dashboard, chosen)
-    faults += [f"{panel['title']}: nothing for {values}" for panel, target in targets(dashboard)
+    faults += [f"{panel['title']}: nothing for {values}" for panel, target in asked
                for values in (chosen, dict.fromkeys(chosen, ALL))
                if not has_data(pyroscope, target, values)]
-    print(f"grafana/{NODE}.json: {len(targets(dashboard))} panels, {len(faults)} problems", flush=True)
+    print(f"grafana/{NODE}.json: {len(asked)} of {len(targets(dashboard))} panels, {len(faults)} problems", flush=True)
     return faults

@@ -103,16 +103,17 @@ class Pyroscope:
     def label_values(self, name, *matchers):
         return set(self.call("LabelValues", name=name, matchers=list(matchers)).get("names", []))
 
-    def flame_graph(self, selector):
+    def flame_graph(self, selector, kind=CPU):
         """(total, names of all frames)"""
-        graph = self.call("SelectMergeStacktraces", profileTypeID=CPU, labelSelector=selector,
+        graph = self.call("SelectMergeStacktraces", profileTypeID=kind, labelSelector=selector,
                           maxNodes=MAX_NODES)["flamegraph"]
         return int(graph.get("total", 0)), set(graph["names"][1:])
 
     def series(self, selector, group_by, **fields):
         """[({label: value}, sum of all points)]"""
-        found = self.call("SelectSeries", profileTypeID=CPU, labelSelector=selector, groupBy=group_by,
-                          step=15, **fields).get("series", [])
+        fields = {"profileTypeID": CPU, **fields}
+        found = self.call("SelectSeries", labelSelector=selector, groupBy=group_by, step=15,
+                          **fields).get("series", [])
         return [({label["name"]: label["value"] for label in one.get("labels", [])},
                  sum(point["value"] for point in one["points"])) for one in found]
 
