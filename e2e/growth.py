@@ -22,6 +22,7 @@ sys.path[0:0] = [os.path.join(HERE, "local"), os.path.join(HERE, "../tests/confo
 
 # pylint: disable=wrong-import-position
 import host
+from kinds import build, read_folded, record
 import otlp_check
 import schema
 
@@ -37,30 +38,12 @@ WAYS = {"grow_small": "[anonymous memory]", "grow_huge": "[anonymous memory]", "
         "grow_copied": "[anonymous memory]", "grow_file": "[file pages]", "grow_shared": "[shared memory]"}
 
 
-def build(directory):
-    program = os.path.join(directory, "growth")
-    subprocess.run(["gcc", "-O1", "-g", "-o", program, os.path.join(HERE, "growth.c")], check=True)
-    return program
-
-
 def make_file(directory):
     path = os.path.join(directory, "content")
     with open(path, "wb") as file:
         for _ in range(GROWN_MB):
             file.write(os.urandom(4096) * 256)
     return path
-
-
-def record(flamelet, *arguments):
-    return subprocess.run([flamelet, "record", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          timeout=300, check=False)
-
-
-def read_folded(path):
-    """[(frames, bytes)]"""
-    with open(path, encoding="utf-8") as file:
-        lines = [line.rsplit(" ", 1) for line in file]
-    return [(frames.split(";"), int(value)) for frames, value in lines]
 
 
 def read_truth(output):
@@ -176,7 +159,7 @@ def main(flamelet):
         return host.SKIP
     schema.skip_unless_available()
     with tempfile.TemporaryDirectory(prefix="flamelet-growth-", dir=os.getcwd()) as directory:
-        program, content = build(directory), make_file(directory)
+        program, content = build(directory, "growth"), make_file(directory)
         problems = [*check_growth(flamelet, directory, program, content),
                     *check_machine(flamelet, directory, program, content),
                     *check_export(flamelet, program, content), *check_refusal(flamelet, directory)]

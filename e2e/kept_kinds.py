@@ -19,6 +19,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "local")]
 
 # pylint: disable=wrong-import-position
 import host
+import kinds
 import locks
 
 SECONDS = 4
@@ -30,8 +31,8 @@ FUNCTION, LOCK = "map_a_page", "[rwsem write mmap_lock]"
 
 
 def keep(flamelet, directory, store):
-    """Runs the program under an agent. {function: seconds for which it waited}"""
-    program = locks.build(directory)
+    """Runs the program under an agent. {FUNCTION: seconds for which it waited}"""
+    program = kinds.build(directory, "locks")
     with subprocess.Popen([flamelet, "agent", "--kind", KINDS, "--comm", "locks", "--comm", "tail", "--store", store],
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as agent:
         time.sleep(AGENT_STARTS)
@@ -40,7 +41,7 @@ def keep(flamelet, directory, store):
         agent.terminate()
     if agent.returncode != 0:
         raise RuntimeError(f"the agent ended with status {agent.returncode}")
-    return {name: float(waited) for name, waited in (line.split() for line in done.stdout.splitlines())}
+    return kinds.read_times(done.stdout, [FUNCTION])
 
 
 def ask(flamelet, store, directory, kind):
@@ -48,9 +49,7 @@ def ask(flamelet, store, directory, kind):
     folded = os.path.join(directory, f"{kind}.folded")
     subprocess.run([flamelet, "query", "all", "--store", store, "--kind", kind, "-g", "thread", "-q", "-o", folded],
                    check=True)
-    with open(folded, encoding="utf-8") as file:
-        lines = [line.rsplit(" ", 1) for line in file]
-    return [(frames.split(";"), int(value)) for frames, value in lines]
+    return kinds.read_folded(folded)
 
 
 def value_of(stacks, is_wanted):

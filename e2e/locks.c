@@ -3,6 +3,8 @@
  *
  *	locks SECONDS */
 #define _GNU_SOURCE
+#include "threads.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WARM_UP 1.5 /* seconds: the profiler gets to know the program */
 #define LARGE_BYTES ((size_t)64 << 20)
 #define SMALL_BYTES ((size_t)4096)
 
@@ -26,21 +27,6 @@ static pthread_mutex_t *heap_lock; /* in memory from malloc() */
 static pthread_mutex_t condition_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 static double seconds;
-
-static double read_clock(clockid_t id)
-{
-	struct timespec time;
-
-	clock_gettime(id, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
-static void sleep_ms(long ms)
-{
-	struct timespec time = { ms / 1000, ms % 1000 * 1000000 };
-
-	nanosleep(&time, NULL);
-}
 
 /* Has the lock of the process's memory while the kernel fills memory. */
 __attribute__((noinline)) double fill_memory(void)
@@ -115,7 +101,7 @@ __attribute__((noinline)) double wait_for_work(void)
 
 __attribute__((noinline)) void warm_up(double (*work)(void))
 {
-	double end = read_clock(CLOCK_MONOTONIC) + WARM_UP;
+	double end = end_of_warm_up();
 
 	while (read_clock(CLOCK_MONOTONIC) < end)
 		(void)work();

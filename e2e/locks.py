@@ -17,6 +17,7 @@ sys.path.insert(0, os.path.join(HERE, "local"))
 
 # pylint: disable=wrong-import-position
 import host
+import kinds
 
 SECONDS = 4
 # What the thread does besides waiting is counted by its clock: it may be preempted, too.
@@ -26,28 +27,10 @@ LOCKS = {"read_table": "[lock in locks+0x{table_lock:x}]", "read_heap": "[lock o
 HOLDER = "[woken by hold_locks of locks]"
 
 
-def build(directory):
-    program = os.path.join(directory, "locks")
-    subprocess.run(["gcc", "-O1", "-g", "-pthread", "-o", program, os.path.join(HERE, "locks.c")], check=True)
-    return program
-
-
 def find_symbol(program, name):
     """The virtual address of an object of a program."""
     done = subprocess.run(["nm", program], stdout=subprocess.PIPE, text=True, check=True)
     return next(int(line.split()[0], 16) for line in done.stdout.splitlines() if line.endswith(f" {name}"))
-
-
-def record(flamelet, *arguments):
-    return subprocess.run([flamelet, "record", "--kind", "lock", *arguments], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, timeout=300, check=False)
-
-
-def read_folded(path):
-    """[(frames, seconds)]"""
-    with open(path, encoding="utf-8") as file:
-        lines = [line.rsplit(" ", 1) for line in file]
-    return [(frames.split(";"), int(ns) / 1e9) for frames, ns in lines]
 
 
 def knows_kernel_locks(flamelet):
@@ -70,13 +53,13 @@ def check_times(stacks, truth, locks):
 def check_threads(flamelet, program, locks):
     directory = os.path.dirname(program)
     folded, svg = os.path.join(directory, "lock.folded"), os.path.join(directory, "lock.svg")
-    done = record(flamelet, "-g", "thread", "-o", folded, "-o", svg, "--", program, str(SECONDS))
+    done = kinds.record(flamelet, "--kind", "lock", "-g", "thread", "-o", folded, "-o", svg, "--", program,
+                        str(SECONDS))
     if done.returncode != 0:
         yield f"exit status {done.returncode}: {done.stderr}"
         return
-    truth = {name: float(waited) for name, waited in
-             (line.split() for line in done.stdout.splitlines() if line.split()[0] in locks)}
-    stacks = read_folded(folded)
+    truth = kinds.read_times(done.stdout, locks)
+    stacks = kinds.read_seconds(folded)
     yield from check_times(stacks, truth, locks)
     for frames, seconds in stacks:
         if frames[0] in ("hold_locks", "wait_for_work") and frames[-1].startswith("[lock") and seconds > 0.1:
@@ -93,12 +76,13 @@ def check_threads(flamelet, program, locks):
 def check_wakers(flamelet, program, locks):
     """Who ends the wait for a lock of user space is who had it."""
     folded = os.path.join(os.path.dirname(program), "wakers.folded")
-    done = record(flamelet, "--waker", "-g", "thread", "-o", folded, "--", program, "2")
+    done = kinds.record(flamelet, "--kind", "lock", "--waker", "-g", "thread", "-o", folded, "--", program, "2")
     if done.returncode != 0:
         yield f"exit status {done.returncode}: {done.stderr}"
         return
     for function, lock in locks.items():
-        mine = [(frames, seconds) for frames, seconds in read_folded(folded) if frames[0] == function and lock in frames]
+        mine = [(frames, seconds) for frames, seconds in kinds.read_seconds(folded)
+                if frames[0] == function and lock in frames]
         longest = max(mine, key=lambda stack: stack[1], default=([], 0))[0]
         behind = longest[longest.index(lock) + 1:] if longest else []
         if behind[:1] != [HOLDER] or "hold_locks" not in behind:
@@ -106,7 +90,7 @@ def check_wakers(flamelet, program, locks):
 
 
 def check_refusal(flamelet, directory):
-    done = record(flamelet, "--capture", "perf", "-d", "1", "-o", os.path.join(directory, "x.svg"))
+    done = kinds.record(flamelet, "--kind", "lock", "--capture", "perf", "-d", "1", "-o", os.path.join(directory, "x.svg"))
     if done.returncode != 1 or "lock need --capture=bpf" not in done.stderr:
         yield f"perf: exit status {done.returncode}: {done.stderr}"
 
@@ -116,7 +100,7 @@ def main(flamelet):
         print("SKIP: recording needs root")
         return host.SKIP
     with tempfile.TemporaryDirectory(prefix="flamelet-locks-") as directory:
-        program = build(directory)
+        program = kinds.build(directory, "locks")
         table_lock = find_symbol(program, "table_lock")
         locks = {function: lock.format(table_lock=table_lock) for function, lock in LOCKS.items()}
         kernel_locks = KERNEL_LOCKS

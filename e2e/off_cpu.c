@@ -4,13 +4,12 @@
  *
  *	off_cpu SECONDS */
 #define _GNU_SOURCE
+#include "threads.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
-
-#define WARM_UP 1.5 /* seconds: the profiler gets to know the program */
 
 struct thread {
 	const char *name;
@@ -21,21 +20,6 @@ struct thread {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static double seconds;
-
-static double read_clock(clockid_t id)
-{
-	struct timespec time;
-
-	clock_gettime(id, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
-static void sleep_ms(long ms)
-{
-	struct timespec time = { ms / 1000, ms % 1000 * 1000000 };
-
-	nanosleep(&time, NULL);
-}
 
 __attribute__((noinline)) void hold_the_lock(void)
 {
@@ -61,7 +45,7 @@ __attribute__((noinline)) void poll_often(void)
 
 __attribute__((noinline)) void warm_up(void (*work)(void))
 {
-	double end = read_clock(CLOCK_MONOTONIC) + WARM_UP;
+	double end = end_of_warm_up();
 
 	while (read_clock(CLOCK_MONOTONIC) < end)
 		work();

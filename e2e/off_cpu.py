@@ -21,6 +21,7 @@ sys.path.insert(0, os.path.join(HERE, "local"))
 
 # pylint: disable=wrong-import-position
 import host
+from kinds import build, read_seconds, read_times, record
 
 SECONDS = 4
 AGENT_STARTS = 3
@@ -37,24 +38,6 @@ WHOLE_TOLERANCE = 0.02
 RUN_DELAY_TOLERANCE = 0.3   # of a few hundred stacks that stand for all
 # What the kernel is asked for, at the tip.
 TIPS = {"hold_the_lock": "nanosleep", "serve_request": "futex", "poll_often": "nanosleep"}
-
-
-def build(directory, name="off_cpu"):
-    program = os.path.join(directory, name)
-    subprocess.run(["gcc", "-O1", "-g", "-pthread", "-o", program, os.path.join(HERE, f"{name}.c")], check=True)
-    return program
-
-
-def record(flamelet, *arguments):
-    return subprocess.run([flamelet, "record", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          timeout=300, check=False)
-
-
-def read_folded(path):
-    """[(frames, seconds)]"""
-    with open(path, encoding="utf-8") as file:
-        lines = [line.rsplit(" ", 1) for line in file]
-    return [(frames.split(";"), int(ns) / 1e9) for frames, ns in lines]
 
 
 def split(frames):
@@ -82,16 +65,15 @@ def check_times(stacks, truth, has_wakers):
 
 def check_service(flamelet, directory):
     folded, svg = os.path.join(directory, "wait.folded"), os.path.join(directory, "wait.svg")
-    done = record(flamelet, "--kind", "offcpu", "--waker", "-g", "thread", "-o", folded, "-o", svg, "--", build(directory),
-                  str(SECONDS))
+    done = record(flamelet, "--kind", "offcpu", "--waker", "-g", "thread", "-o", folded, "-o", svg, "--",
+                  build(directory, "off_cpu"), str(SECONDS))
     if done.returncode != 0:
         yield f"exit status {done.returncode}: {done.stderr}"
         return
-    truth = {name: float(waited) for name, waited in
-             (line.split() for line in done.stdout.splitlines() if line.split()[0] in TIPS)}
+    truth = read_times(done.stdout, TIPS)
     if set(truth) != set(TIPS):
         yield f"the service did not tell its times: {done.stdout}"
-    yield from check_times(read_folded(folded), truth, has_wakers=True)
+    yield from check_times(read_seconds(folded), truth, has_wakers=True)
     if "off_cpu \u2192 off_cpu" not in done.stdout:
         yield f"the summary does not tell who ended the waits: {done.stdout}"
     if "threads waited for" not in done.stdout:
@@ -107,19 +89,20 @@ def check_service(flamelet, directory):
 
 def check_kept(flamelet, directory):
     """An agent keeps the waits in its record, beside CPU time."""
-    store, folded, program = os.path.join(directory, "record"), os.path.join(directory, "kept.folded"), build(directory)
+    store, folded = os.path.join(directory, "record"), os.path.join(directory, "kept.folded")
+    program = build(directory, "off_cpu")
     with subprocess.Popen([flamelet, "agent", "--kind", "cpu,offcpu", "--comm", "off_cpu", "--store", store],
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as agent:
         time.sleep(AGENT_STARTS)
         done = subprocess.run([program, str(SECONDS)], stdout=subprocess.PIPE, text=True, check=True)
         agent.terminate()
-    truth = {name: float(waited) for name, waited in (line.split() for line in done.stdout.splitlines())}
+    truth = read_times(done.stdout, TIPS)
     query = [flamelet, "query", "all", "--store", store, "-s", '{comm="off_cpu"}', "-g", "thread,reason", "-q", "-o", folded]
     asked = subprocess.run([*query, "--kind", "offcpu"], stderr=subprocess.PIPE, text=True, check=False)
     if asked.returncode != 0:
         yield f"query: exit status {asked.returncode}: {asked.stderr}"
         return
-    yield from check_times(read_folded(folded), truth, has_wakers=False)
+    yield from check_times(read_seconds(folded), truth, has_wakers=False)
     yield from check_top(flamelet, store)
     waits = sum_reasons(folded).get("serve_request", {})
     if waits.get("futex", 0) < 0.8 * truth["serve_request"]:
@@ -151,7 +134,7 @@ def check_deadlock(flamelet, directory):
     if done.returncode != 0:
         yield f"deadlock: exit status {done.returncode}: {done.stderr}"
         return
-    stacks = read_folded(folded)
+    stacks = read_seconds(folded)
     whole = find_seconds(stacks, "main")
     if whole < SECONDS * (1 - WHOLE_TOLERANCE):
         yield f"a thread that waits all the time has {whole:.3f} s of {SECONDS} s"
@@ -172,7 +155,7 @@ def has_exit():
 def sum_reasons(folded):
     """{thread: {reason: seconds}}"""
     sums = {}
-    for (thread, reason, *_), seconds in read_folded(folded):
+    for (thread, reason, *_), seconds in read_seconds(folded):
         of_thread = sums.setdefault(thread, {})
         of_thread[reason] = of_thread.get(reason, 0) + seconds
     return sums
@@ -181,7 +164,7 @@ def sum_reasons(folded):
 def find_waker(folded, thread):
     """Who ended most of a thread's waits for what its name says."""
     sums = {}
-    for (name, reason, *frames), seconds in read_folded(folded):
+    for (name, reason, *frames), seconds in read_seconds(folded):
         if name == reason == thread:
             waker = split(frames)[1][0]
             sums[waker] = sums.get(waker, 0) + seconds
@@ -191,7 +174,7 @@ def find_waker(folded, thread):
 def check_rivals(folded):
     """Two threads share a CPU: most of the time that one of them waits for it, its own process has it."""
     sums = {}
-    for (thread, reason, *frames), seconds in read_folded(folded):
+    for (thread, reason, *frames), seconds in read_seconds(folded):
         if thread == "preempted" and reason in ("preempted", "run-queue"):
             sums[frames[-1]] = sums.get(frames[-1], 0) + seconds
     named = {frame: seconds for frame, seconds in sums.items() if frame.startswith("[CPU used by ")}
@@ -272,11 +255,11 @@ def check_cgroup(flamelet, directory):
     os.mkdir(f"{cgroups}/{name}")
     try:
         with subprocess.Popen(["sh", "-c", 'echo $$ > "$0"; exec "$@"', f"{cgroups}/{name}/cgroup.procs",
-                               build(directory), "60"], stdout=subprocess.DEVNULL):
+                               build(directory, "off_cpu"), "60"], stdout=subprocess.DEVNULL):
             time.sleep(1)
             done = record(flamelet, "--kind", "offcpu", "--cgroup", f"/{name}", "-d", "2", "-g", "comm", "-o", folded)
             host.kill_cgroup(f"{cgroups}/{name}")
-        names = {frames[0] for frames, _ in read_folded(folded)} if done.returncode == 0 else done.stderr
+        names = {frames[0] for frames, _ in read_seconds(folded)} if done.returncode == 0 else done.stderr
         if names != {"off_cpu"}:
             yield f"a recording of a cgroup has the waits of {names}"
     finally:

@@ -18,6 +18,7 @@ sys.path[0:0] = [os.path.join(HERE, "local"), HERE]
 
 # pylint: disable=wrong-import-position
 import host
+import kinds
 from top_scene import Pods
 
 # These have modules of the names of some in local/, which are imported by now.
@@ -123,21 +124,14 @@ class Arrived:
         return faults
 
 
-def build(directory):
-    program = f"{directory}/off_cpu"
-    subprocess.run(["gcc", "-O1", "-g", "-pthread", "-o", program, os.path.join(HERE, "off_cpu.c")], check=True)
-    return program
-
-
 def run_service(pods, directory):
     """{thread: seconds that it waited by its own clocks}"""
     told = f"{directory}/told"
-    command = f"exec {build(directory)} {SECONDS} > {told}"
+    command = f"exec {kinds.build(directory, 'off_cpu')} {SECONDS} > {told}"
     pods.start("shop", "cart", "ReplicaSet", "server", ["/bin/sh", "-c", command])
     if pods.processes[-1].wait(END_SECONDS) != 0:
         raise host.Failure("the service failed")
-    lines = host.read_text(told).splitlines()
-    return {name: float(waited) for name, waited in map(str.split, lines) if name in THREADS}
+    return kinds.read_times(host.read_text(told), THREADS)
 
 
 def start_agent(binary, directory, pods, receiver):

@@ -6,6 +6,8 @@
  * Prints how long the kernel says that each thread could run and had no CPU: "NAME SECONDS".
  * Makes a file in the directory, whose file system should be on a disk. */
 #define _GNU_SOURCE
+#include "threads.h"
+
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -20,7 +22,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define PAUSE_MS 5
@@ -30,14 +31,6 @@
 static double end;
 static int pipe_ends[2], socket_ends[2], file_fd;
 static char *mapped;
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
 
 static void check(bool is_right, const char *what)
 {
@@ -128,14 +121,14 @@ static void work_page_fault(void)
 {
 	volatile const char *pages = mapped;
 
-	for (size_t i = 0; i < FILE_BYTES && now() < end; i += PAGE_BYTES)
+	for (size_t i = 0; i < FILE_BYTES && read_clock(CLOCK_MONOTONIC) < end; i += PAGE_BYTES)
 		(void)pages[i];
 	pause();
 }
 
 static void work_preempted(void)
 {
-	for (double until = now() + 0.1; now() < until;)
+	for (double until = read_clock(CLOCK_MONOTONIC) + 0.1; read_clock(CLOCK_MONOTONIC) < until;)
 		;
 }
 
@@ -176,7 +169,7 @@ static void *run(void *data)
 		move_to_first_cpu();
 	prctl(PR_SET_NAME, thread->name);
 	double delay = read_run_delay(); /* before it had its name */
-	while (now() < end)
+	while (read_clock(CLOCK_MONOTONIC) < end)
 		thread->work();
 	printf("%s %.6f\n", thread->name, read_run_delay() - delay);
 	return NULL;
@@ -241,7 +234,7 @@ int main(int argc, char **argv)
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	end = now() + strtod(argv[1], NULL);
+	end = read_clock(CLOCK_MONOTONIC) + strtod(argv[1], NULL);
 	/* In a process of its own: fork(2) holds up the page faults of all threads. */
 	if (fork() == 0) {
 		run((void *)&child);
@@ -249,7 +242,8 @@ int main(int argc, char **argv)
 	}
 	for (size_t i = 0; i < nr; i++)
 		check(pthread_create(&handle, NULL, run, (void *)&threads[i]) == 0, "thread");
-	while (now() < end + 0.2) /* threads that still wait end with the process */
+	while (read_clock(CLOCK_MONOTONIC) <
+	       end + 0.2) /* threads that still wait end with the process */
 		usleep(1000);
 	return EXIT_SUCCESS;
 }

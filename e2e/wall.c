@@ -2,10 +2,11 @@
 /* Threads that run, that sleep, and that do both, until the program is killed. Prints a line when
  * all of them are at it. */
 #define _GNU_SOURCE
+#include "threads.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 struct thread {
@@ -15,26 +16,11 @@ struct thread {
 
 static volatile unsigned long counter;
 
-static void sleep_ms(long ms)
-{
-	struct timespec time = { ms / 1000, ms % 1000 * 1000000 };
-
-	nanosleep(&time, NULL);
-}
-
-static long read_cpu_us(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	return time.tv_sec * 1000000 + time.tv_nsec / 1000;
-}
-
 __attribute__((noinline)) void run_ms(long ms)
 {
-	long end_us = read_cpu_us() + ms * 1000;
+	double end = read_clock(CLOCK_THREAD_CPUTIME_ID) + (double)ms / 1000;
 
-	while (read_cpu_us() < end_us)
+	while (read_clock(CLOCK_THREAD_CPUTIME_ID) < end)
 		for (int i = 0; i < 1000; i++)
 			counter++;
 }

@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(HERE, "local"))
 
 # pylint: disable=wrong-import-position
 import host
-from off_cpu import build, read_folded, record
+from kinds import build, read_seconds, record
 
 SECONDS = 6
 # Of the time that has passed. What is estimated from samples varies on a busy machine.
@@ -43,7 +43,7 @@ def check(flamelet, directory):
         yield f"exit status {done.returncode}: {done.stderr}"
         return
     sums, frames = {}, {}
-    for (thread, reason, *stack), seconds in read_folded(folded):
+    for (thread, reason, *stack), seconds in read_seconds(folded):
         sums.setdefault(thread, {})
         sums[thread][reason] = sums[thread].get(reason, 0) + seconds
         frames.setdefault((thread, reason), set()).update(stack)
