@@ -94,28 +94,3 @@ void htable_remove(struct htable *table, uint32_t hash, uint32_t row)
 		}
 	}
 }
-
-struct htable_iter htable_lookup(const struct htable *table, uint32_t hash)
-{
-	size_t pos = table->nr_slots ? hash & (table->nr_slots - 1) : 0;
-
-	return (struct htable_iter){ .table = table, .pos = pos, .hash = hash };
-}
-
-bool htable_next(struct htable_iter *it, uint32_t *ret_row)
-{
-	const struct htable *table = it->table;
-
-	if (!table->nr_slots)
-		return false;
-	while (table->slots[it->pos].row_plus_1) {
-		const struct htable_slot *slot = &table->slots[it->pos];
-
-		it->pos = next_pos(table, it->pos);
-		if (slot->hash == it->hash) {
-			*ret_row = slot->row_plus_1 - 1;
-			return true;
-		}
-	}
-	return false;
-}

@@ -54,10 +54,31 @@ static inline void htable_prefetch(const struct htable *table, uint32_t hash)
 		__builtin_prefetch(&table->slots[hash & (table->nr_slots - 1)]);
 }
 
-struct htable_iter htable_lookup(const struct htable *table, uint32_t hash);
+static inline struct htable_iter htable_lookup(const struct htable *table, uint32_t hash)
+{
+	size_t pos = table->nr_slots ? hash & (table->nr_slots - 1) : 0;
+
+	return (struct htable_iter){ .table = table, .pos = pos, .hash = hash };
+}
 
 /* Finds the next row with the hash; returns false at the end. The table must not change
  * meanwhile. */
-bool htable_next(struct htable_iter *it, uint32_t *ret_row);
+static inline bool htable_next(struct htable_iter *it, uint32_t *ret_row)
+{
+	const struct htable *table = it->table;
+
+	if (!table->nr_slots)
+		return false;
+	while (table->slots[it->pos].row_plus_1) {
+		const struct htable_slot *slot = &table->slots[it->pos];
+
+		it->pos = (it->pos + 1) & (table->nr_slots - 1);
+		if (slot->hash == it->hash) {
+			*ret_row = slot->row_plus_1 - 1;
+			return true;
+		}
+	}
+	return false;
+}
 
 #endif

@@ -136,12 +136,29 @@ static int read_next(struct pb_reader *reader, uint64_t next, uint64_t limit, ui
 	return 0;
 }
 
+/* Reads the rows of a stack as one. */
+static int decode_joined(struct decoder *decoder, struct block_row *row, uint64_t nr,
+			 bool is_wanted)
+{
+	uint64_t value;
+
+	row->value = 0;
+	for (uint64_t i = 0; i < nr; i++) {
+		if (varint_read_long(&decoder->columns[VALUES], &value) < 0)
+			return -EBADMSG;
+		row->value += value;
+	}
+	return is_wanted && nr > 0 ? decoder->visitor->visit(row, decoder->visitor->data) : 0;
+}
+
 static int decode_stack(struct decoder *decoder, struct block_row *row, bool is_wanted)
 {
 	uint64_t nr, next = 0;
 
 	if (varint_read_long(&decoder->columns[COUNTS], &nr) < 0)
 		return -EBADMSG;
+	if (decoder->visitor->joins_seconds)
+		return decode_joined(decoder, row, nr, is_wanted);
 	for (; nr > 0; nr--) {
 		if (read_next(&decoder->columns[SECONDS], next, UINT32_MAX, &row->second) < 0 ||
 		    varint_read_long(&decoder->columns[VALUES], &row->value) < 0)
@@ -195,6 +212,8 @@ int block_decode(const void *bytes, size_t len, uint32_t nr_labels, uint32_t nr_
 
 	if (find_columns(&reader, decoder.columns) < 0)
 		return -EBADMSG;
+	if (visitor->joins_seconds)
+		decoder.columns[SECONDS].at = decoder.columns[SECONDS].end;
 	while (decoder.columns[LABELS].at != decoder.columns[LABELS].end) {
 		if (read_next(&decoder.columns[LABELS], next, nr_labels, &row.labels) < 0)
 			return -EBADMSG;

@@ -33,6 +33,9 @@ struct block_visitor {
 	/* Errors: any, which ends the reading. */
 	int (*visit)(const struct block_row *row, void *data);
 	void *data;
+	/* Whether visit() gets one row for a label set and a stack, with the sum of all its values
+	 * and second 0. The seconds are not read then. */
+	bool joins_seconds;
 };
 
 /* Reads an encoded block. The numbers of label sets and nodes must be below the limits. Errors:

@@ -162,8 +162,13 @@ static int visit_row(const struct block_row *row, void *data)
 static int read_block(const struct store_block *block, const void *data, size_t len, void *context)
 {
 	struct merge *merge = context;
-	const struct block_visitor visitor = { wants, visit_row, merge };
 	const struct time_range *range = &merge->query->range;
+	const struct block_visitor visitor = {
+		wants,
+		visit_row,
+		merge,
+		.joins_seconds = block->first_s >= range->first_s && block->end_s <= range->end_s,
+	};
 
 	if (block->type != merge->query->type)
 		return 0;

@@ -192,7 +192,7 @@ static int keep_row(const struct block_row *row, void *data)
 static int slice_block(const struct store_block *block, const void *data, size_t len, void *context)
 {
 	struct slicer *slicer = context;
-	const struct block_visitor visitor = { wants, keep_row, slicer };
+	const struct block_visitor visitor = { wants, keep_row, slicer, false };
 	size_t nr = 0;
 
 	if (block->type >= PROFILE_NR_TYPES)

@@ -60,7 +60,7 @@ static uint32_t limit_of(enum track_kind kind, uint32_t nr_labels)
 
 static int decode_track(struct decoder *decoder, struct pb_reader *reader, uint32_t nr_labels)
 {
-	const struct block_visitor rows = { wants_row, visit_row, decoder };
+	const struct block_visitor rows = { wants_row, visit_row, decoder, false };
 	uint64_t kind, type, len;
 	int r = 0;
 

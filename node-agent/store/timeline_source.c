@@ -271,7 +271,7 @@ static int visit_sample(const struct block_row *row, void *data)
 static int read_block(const struct store_block *block, const void *data, size_t len, void *context)
 {
 	struct timeline_source *source = context;
-	const struct block_visitor visitor = { wants_labels, visit_sample, source };
+	const struct block_visitor visitor = { wants_labels, visit_sample, source, false };
 
 	if (block->type != source->query->type)
 		return 0;

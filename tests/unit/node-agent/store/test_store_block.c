@@ -15,6 +15,7 @@ struct got {
 	size_t nr;
 	uint32_t only; /* label set that is wanted; UINT32_MAX: all */
 	int error; /* that visit() returns */
+	bool joins_seconds;
 };
 
 static bool wants(uint32_t labels, void *data)
@@ -37,7 +38,7 @@ static int visit(const struct block_row *row, void *data)
 
 static int decode(const void *bytes, size_t len, struct got *got)
 {
-	const struct block_visitor visitor = { wants, visit, got };
+	const struct block_visitor visitor = { wants, visit, got, got->joins_seconds };
 
 	got->nr = 0;
 	return block_decode(bytes, len, LIMIT, LIMIT, &visitor);
@@ -85,6 +86,31 @@ static void rows_come_back_sorted_and_joined(void **state)
 	got.only = 7;
 	assert_int_equal(decode(out.data, out.len, &got), 0);
 	assert_rows(&got, expected + 1, 3);
+}
+
+static void the_seconds_of_a_stack_are_joined_if_asked_for(void **state)
+{
+	(void)state;
+	const struct block_row rows[] = {
+		{ 0, 5, 1, 300 }, { 0, 5, 2, 1 }, { 0, 5, 59, 1 }, { 0, 6, 3, 4 }, { 9, 5, 0, 7 },
+	};
+	const struct block_row expected[] = { { 0, 5, 0, 302 }, { 0, 6, 0, 4 }, { 9, 5, 0, 7 } };
+	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(MAX_BYTES);
+	struct got got = { .only = UINT32_MAX, .joins_seconds = true };
+
+	block_encode(rows, array_len(rows), &out);
+	assert_int_equal(decode(out.data, out.len, &got), 0);
+	assert_rows(&got, expected, array_len(expected));
+
+	got.only = 9;
+	assert_int_equal(decode(out.data, out.len, &got), 0);
+	assert_rows(&got, expected + 2, 1);
+
+	got.error = -ENOMEM;
+	assert_int_equal(decode(out.data, out.len, &got), -ENOMEM);
+	got.error = 0;
+	for (size_t len = 0; len < out.len; len++)
+		assert_int_equal(decode(out.data, len, &got), -EBADMSG);
 }
 
 static void no_rows_are_a_block_too(void **state)
@@ -164,6 +190,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_come_back_sorted_and_joined),
+		cmocka_unit_test(the_seconds_of_a_stack_are_joined_if_asked_for),
 		cmocka_unit_test(no_rows_are_a_block_too),
 		cmocka_unit_test(a_visitor_ends_the_reading),
 		cmocka_unit_test(damaged_blocks_are_refused),
