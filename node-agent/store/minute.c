@@ -14,7 +14,9 @@
 
 #define MAX_ROWS ((size_t)1 << 20)
 #define HEAD_LEVEL 3
-#define BLOCK_LEVEL 6
+#define BLOCK_LEVEL 13
+#define LARGE_LEVEL 6 /* of more than LARGE_BYTES, for which the other one takes tens of MB */
+#define LARGE_BYTES ((size_t)256 << 10)
 
 int minute_init(struct minute *minute)
 {
@@ -104,9 +106,12 @@ static struct buffers make_buffers(bool is_head)
 /* Compresses what was appended to `plain`. */
 static int pack(struct buffers *buffers)
 {
+	bool is_large = buffers->plain.len > LARGE_BYTES && buffers->level > LARGE_LEVEL;
+	int level = is_large ? LARGE_LEVEL : buffers->level;
+
 	strbuf_clear(&buffers->packed);
 	zstd_append_checked(&buffers->packed, strbuf_str(&buffers->plain), buffers->plain.len,
-			    buffers->level);
+			    level);
 	int r = strbuf_error(&buffers->plain);
 	if (r == 0)
 		r = strbuf_error(&buffers->packed);
