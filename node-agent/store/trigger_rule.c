@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/trigger_rule.h"
 
+#include "base/clock.h"
 #include "base/parse.h"
 
 #include <fnmatch.h>
@@ -50,6 +51,18 @@ static const struct trigger_measure measures[] = {
 	SHARE("psi-memory", VITAL_PSI_MEMORY),
 	SHARE("psi-io", VITAL_PSI_IO),
 	{ .name = "memory-growth", .source = TRIGGER_MEMORY_GROWTH, .unit = TRIGGER_BYTES },
+	/* One is enough. */
+	{ .name = "oom-kills",
+	  .source = TRIGGER_VITAL,
+	  .vital = VITAL_OOM_KILLS,
+	  .unit = TRIGGER_COUNT,
+	  .enter_s = 1 },
+	{ .name = "tick-delay",
+	  .source = TRIGGER_VITAL,
+	  .vital = VITAL_TICK_DELAY,
+	  .unit = TRIGGER_TIME,
+	  .enter_s = 1,
+	  .is_cpu = true },
 	SUBJECTS("irq", EVENT_IRQ, TRIGGER_PERCENT),
 	SUBJECTS("softirq", EVENT_SOFTIRQ, TRIGGER_PERCENT),
 	SUBJECTS("steal", EVENT_STEAL, TRIGGER_PERCENT),
@@ -63,6 +76,7 @@ static const char *const examples[] = {
 	[TRIGGER_COUNT] = "a number, such as 10",
 	[TRIGGER_TIMES] = "a number of times the usual, such as 3",
 	[TRIGGER_BYTES] = "bytes per second, such as 200M",
+	[TRIGGER_TIME] = "a time, such as 200ms",
 };
 
 /* A part of the text. */
@@ -177,7 +191,7 @@ static int parse_number(const char *text, size_t len, double *ret_number)
 
 static int parse_amount(const char *text, enum trigger_unit unit, double *ret_limit)
 {
-	uint64_t bytes;
+	uint64_t bytes, time_ns;
 	size_t len = strlen(text);
 	int r;
 
@@ -186,6 +200,11 @@ static int parse_amount(const char *text, enum trigger_unit unit, double *ret_li
 		r = parse_bytes(text, &bytes);
 		if (r == 0)
 			*ret_limit = (double)bytes;
+		return r;
+	case TRIGGER_TIME:
+		r = parse_duration_ns(text, &time_ns);
+		if (r == 0)
+			*ret_limit = (double)time_ns / (double)NSEC_PER_SEC;
 		return r;
 	case TRIGGER_PERCENT:
 		if (len == 0 || text[len - 1] != '%')
@@ -282,7 +301,10 @@ void trigger_rule_append_value(const struct trigger_rule *rule, double value, st
 		strbuf_appendf(out, "%.0f%%", 100 * value);
 		break;
 	case TRIGGER_COUNT:
-		strbuf_appendf(out, value < 10 ? "%.2f" : "%.0f", value);
+		strbuf_appendf(out, value < 100 ? "%.3g" : "%.0f", value);
+		break;
+	case TRIGGER_TIME:
+		strbuf_appendf(out, "%.0f ms", 1e3 * value);
 		break;
 	case TRIGGER_TIMES:
 		strbuf_appendf(out, "%.1f times the usual", value);

@@ -36,6 +36,7 @@ enum trigger_unit {
 	TRIGGER_COUNT,
 	TRIGGER_TIMES, /* of what is usual */
 	TRIGGER_BYTES, /* per second */
+	TRIGGER_TIME, /* seconds */
 };
 
 struct trigger_measure {
@@ -45,6 +46,8 @@ struct trigger_measure {
 	enum vital vital; /* of TRIGGER_VITAL */
 	enum trigger_unit unit;
 	bool has_names; /* there are several, and "of" chooses among them */
+	unsigned int
+		enter_s; /* seconds of three that must be above the limit; 0: the usual number */
 	bool is_cpu; /* whoever uses more CPU time than usual may be the cause */
 };
 

@@ -2,7 +2,6 @@
 #include "store/trigger_spell.h"
 
 #define RECENT_S 3
-#define ENTER_S 2
 #define LEAVE_SHARE 0.8
 
 static enum trigger_step wait_for_end(struct trigger_spell *spell, double value, double limit)
@@ -14,12 +13,13 @@ static enum trigger_step wait_for_end(struct trigger_spell *spell, double value,
 	return TRIGGER_STEP_LEAVES;
 }
 
-enum trigger_step trigger_spell_push(struct trigger_spell *spell, double value, double limit)
+enum trigger_step trigger_spell_push(struct trigger_spell *spell, double value, double limit,
+				     unsigned int enter_s)
 {
 	if (spell->is_on)
 		return wait_for_end(spell, value, limit);
 	spell->recent = (spell->recent << 1 | (value > limit)) & ((1U << RECENT_S) - 1);
-	if (__builtin_popcount(spell->recent) < ENTER_S)
+	if (__builtin_popcount(spell->recent) < (int)enter_s)
 		return TRIGGER_STEP_NONE;
 	spell->is_on = true;
 	spell->nr_low = 0;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether a value is above the limit of a rule, with hysteresis: a spell begins when two of three
- * seconds are above the limit, and ends when ten seconds in a row were at most 0.8 of it. So a
- * value that swings around the limit is one spell. */
+ * seconds (or as many as the rule says) are above the limit, and ends when ten seconds in a row
+ * were at most 0.8 of it. So a value that swings around the limit is one spell. */
 #ifndef STORE_TRIGGER_SPELL_H
 #define STORE_TRIGGER_SPELL_H
 
 #include <stdbool.h>
 
+#define TRIGGER_SPELL_ENTER_S 2
 #define TRIGGER_SPELL_LEAVE_S 10
 
 struct trigger_spell {
@@ -22,8 +23,9 @@ enum trigger_step {
 	TRIGGER_STEP_LEAVES,
 };
 
-/* Adds the value of the next second. */
-enum trigger_step trigger_spell_push(struct trigger_spell *spell, double value, double limit);
+/* Adds the value of the next second. A spell begins with `enter_s` of three seconds. */
+enum trigger_step trigger_spell_push(struct trigger_spell *spell, double value, double limit,
+				     unsigned int enter_s);
 
 /* Returns whether a spell would begin with the next second, if that one is above the limit. */
 bool trigger_spell_is_new(const struct trigger_spell *spell);

@@ -175,7 +175,9 @@ static void follow(struct triggers *triggers, struct trigger_watch *watch, doubl
 {
 	double limit = rule_of(triggers, watch)->limit;
 	bool is_first = trigger_spell_is_new(&watch->spell);
-	enum trigger_step step = trigger_spell_push(&watch->spell, value, limit);
+	unsigned int enter_s = rule_of(triggers, watch)->measure->enter_s;
+	enum trigger_step step = trigger_spell_push(&watch->spell, value, limit,
+						    enter_s ? enter_s : TRIGGER_SPELL_ENTER_S);
 
 	if (value > limit) {
 		watch->first_s = is_first ? triggers->last_s : watch->first_s;

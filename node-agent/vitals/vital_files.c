@@ -154,6 +154,13 @@ void vital_files_parse_meminfo(const char *text, size_t len, struct vitals *valu
 	parse_keyed((struct strview){ text, len }, keys, array_len(keys), values);
 }
 
+void vital_files_parse_vmstat(const char *text, size_t len, struct vitals *values)
+{
+	static const struct keyed_value keys[] = { { "oom_kill", VITAL_OOM_KILLS, 1 } };
+
+	parse_keyed((struct strview){ text, len }, keys, array_len(keys), values);
+}
+
 /* The line "some avg10=0.00 avg60=0.00 avg300=0.00 total=MICROSECONDS". */
 static void parse_psi(const char *text, size_t len, enum vital vital, struct vitals *values)
 {
@@ -193,4 +200,5 @@ const struct vital_file_kind vital_files[VITALS_NR_FILES] = {
 	{ "pressure/cpu", false, vital_files_parse_psi_cpu },
 	{ "pressure/memory", false, vital_files_parse_psi_memory },
 	{ "pressure/io", false, vital_files_parse_psi_io },
+	{ "vmstat", false, vital_files_parse_vmstat },
 };

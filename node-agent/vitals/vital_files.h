@@ -23,6 +23,9 @@ void vital_files_parse_schedstat(const char *text, size_t len, struct vitals *va
 /* Adds what /proc/meminfo has. */
 void vital_files_parse_meminfo(const char *text, size_t len, struct vitals *values);
 
+/* Adds what /proc/vmstat has. */
+void vital_files_parse_vmstat(const char *text, size_t len, struct vitals *values);
+
 /* Add what /proc/pressure/cpu, memory and io have: the time of "some". */
 void vital_files_parse_psi_cpu(const char *text, size_t len, struct vitals *values);
 void vital_files_parse_psi_memory(const char *text, size_t len, struct vitals *values);

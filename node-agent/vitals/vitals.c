@@ -86,8 +86,10 @@ static int read_text(int fd, struct strbuf *text)
 
 static uint64_t per_second(uint64_t increase, uint64_t elapsed_ns)
 {
-	__uint128_t rate = (__uint128_t)increase * NSEC_PER_SEC / elapsed_ns;
+	__uint128_t rate = ((__uint128_t)increase * NSEC_PER_SEC + elapsed_ns / 2) / elapsed_ns;
 
+	if (rate == 0 && increase > 0)
+		return 1;
 	return rate > UINT64_MAX ? UINT64_MAX : (uint64_t)rate;
 }
 

@@ -39,7 +39,11 @@ enum vital_unit {
 	  "time in which a thread waited for memory")                                              \
 	X(VITAL_PSI_IO, "psi_io", VITAL_NS, true, "time in which a thread waited for I/O")         \
 	X(VITAL_FORKS, "forks", VITAL_COUNT, true, "processes and threads that were created")      \
-	X(VITAL_CONTEXT_SWITCHES, "context_switches", VITAL_COUNT, true, "context switches")
+	X(VITAL_CONTEXT_SWITCHES, "context_switches", VITAL_COUNT, true, "context switches")       \
+	X(VITAL_OOM_KILLS, "oom_kills", VITAL_COUNT, true,                                         \
+	  "processes that were killed because memory was used up")                                 \
+	X(VITAL_TICK_DELAY, "tick_delay", VITAL_NS, false,                                         \
+	  "time by which the agent woke up too late at the end of the second")
 
 #define VITAL_SYMBOL(symbol, name, unit, is_counter, help) symbol,
 enum vital { VITALS(VITAL_SYMBOL) VITAL_NR };
@@ -78,7 +82,7 @@ static inline void vitals_set(struct vitals *vitals, enum vital vital, uint64_t 
 	vitals->has |= UINT32_C(1) << vital;
 }
 
-enum { VITALS_NR_FILES = 6 };
+enum { VITALS_NR_FILES = 7 };
 
 /* A file that is kept open, and what was read from it last. */
 struct vitals_file {
@@ -98,10 +102,11 @@ struct vitals_reader {
 void vitals_reader_open(int proc_fd, struct vitals_reader *ret_reader);
 void vitals_reader_close(struct vitals_reader *reader);
 
-/* Reads the vitals at a time of a monotonic clock. A counter's value is its increase since the last
- * reading, divided by the seconds between: so it is missing in the first reading. A file that is
- * expensive to read (that of run_delay, with many CPUs) is read every few seconds only; its values
- * are missing in the others. */
+/* Reads the vitals at a time of a monotonic clock, all but VITAL_TICK_DELAY. A counter's value is
+ * its increase since the last reading, divided by the seconds between: so it is missing in the
+ * first reading. It is rounded, but what has increased is never 0. A file that is expensive to read
+ * (that of run_delay, with many CPUs) is read every few seconds only; its values are missing in the
+ * others. */
 void vitals_reader_read(struct vitals_reader *reader, uint64_t now_ns, struct vitals *ret_vitals);
 
 #endif

@@ -49,14 +49,25 @@ static void add_reading(struct vitals_thread *thread, uint64_t second, const str
 	thread->readings[thread->nr_readings++] = (struct vitals_reading){ second, *vitals };
 }
 
+/* The thread should have woken up when the second after the last reading was over. Of the first
+ * reading, and of one after the clock was set, nothing is known. */
+static void note_delay(const struct vitals_thread *thread, uint64_t now_ns, struct vitals *vitals)
+{
+	uint64_t due_ns = (thread->next_s + 1) * NSEC_PER_SEC + AFTER_SECOND_NS;
+
+	if (thread->next_s > 0 && now_ns >= due_ns && now_ns < due_ns + MAX_LATE_S * NSEC_PER_SEC)
+		vitals_set(vitals, VITAL_TICK_DELAY, now_ns - due_ns);
+}
+
 /* Counters are averages of the time since the last reading. If the thread got no CPU for longer
  * than a second, they are those of all seconds since then. */
-static void read_vitals(struct vitals_thread *thread, uint64_t now_s)
+static void read_vitals(struct vitals_thread *thread, uint64_t now_ns)
 {
 	struct vitals vitals;
-	uint64_t first_s = thread->next_s;
+	uint64_t now_s = now_ns / NSEC_PER_SEC, first_s = thread->next_s;
 
 	vitals_reader_read(&thread->reader, clock_mono_ns(), &vitals);
+	note_delay(thread, now_ns, &vitals);
 	if (first_s == 0 || first_s >= now_s || first_s + MAX_LATE_S < now_s)
 		first_s = now_s - 1;
 	thread->next_s = now_s;
@@ -127,10 +138,8 @@ static void *run(void *data)
 
 	heartbeat_begin("vitals", HEARTBEAT_MAX_NS);
 	do {
-		uint64_t now_s = clock_real_ns() / NSEC_PER_SEC;
-
 		heartbeat_beat();
-		read_vitals(thread, now_s);
+		read_vitals(thread, clock_real_ns());
 		read_throttling(thread);
 		publish(thread);
 	} while (wait_second(thread));

@@ -26,6 +26,8 @@ static void rules_are_read(void **state)
 		{ "memory-growth > 200M", "memory-growth > 200M", "", 200 << 20 },
 		{ "run-queue > 2.5", "run-queue > 2.5", "", 2.5 },
 		{ "forks > 0", "forks > 0", "", 0 },
+		{ "oom-kills > 0", "oom-kills > 0", "", 0 },
+		{ "tick-delay > 200ms", "tick-delay > 200ms", "", 0.2 },
 		{ "psi-memory> 10%", "psi-memory > 10%", "", 0.1 },
 	};
 
@@ -74,6 +76,8 @@ static void others_are_refused_with_a_hint(void **state)
 		{ "pod-cpu-surge > 0.5", "write 1 or more" },
 		{ "memory-growth > 10%", "bytes per second" },
 		{ "memory-growth > 99999999999999G", "bytes per second" },
+		{ "tick-delay > 5%", "a time, such as 200ms" },
+		{ "tick-delay > -1s", "is no limit" },
 		{ "forks > 10 per second", "is no limit" },
 		{ "pod-cpu of \x1b[2J > 5%", "only printable ASCII" },
 		{ "psi-memory\t>\t10%", "only printable ASCII" },

@@ -22,7 +22,8 @@ static const char *push(const char *values, char result[static 64])
 	for (i = 0; values[i]; i++) {
 		double value = values[i] == '^' ? LIMIT + 1 : values[i] == '-' ? LIMIT - 1 : 1;
 
-		result[i] = letters[trigger_spell_push(&spell, value, LIMIT)];
+		result[i] =
+			letters[trigger_spell_push(&spell, value, LIMIT, TRIGGER_SPELL_ENTER_S)];
 	}
 	result[i] = '\0';
 	return result;
@@ -64,13 +65,23 @@ static void a_spell_is_idle_until_a_second_is_high(void **state)
 	struct trigger_spell spell = { 0 };
 
 	assert_true(trigger_spell_is_idle(&spell) && trigger_spell_is_new(&spell));
-	(void)trigger_spell_push(&spell, LIMIT + 1, LIMIT);
+	(void)trigger_spell_push(&spell, LIMIT + 1, LIMIT, TRIGGER_SPELL_ENTER_S);
 	assert_false(trigger_spell_is_idle(&spell) || trigger_spell_is_new(&spell));
-	(void)trigger_spell_push(&spell, 0, LIMIT);
-	(void)trigger_spell_push(&spell, 0, LIMIT);
+	(void)trigger_spell_push(&spell, 0, LIMIT, TRIGGER_SPELL_ENTER_S);
+	(void)trigger_spell_push(&spell, 0, LIMIT, TRIGGER_SPELL_ENTER_S);
 	assert_true(trigger_spell_is_new(&spell));
-	(void)trigger_spell_push(&spell, 0, LIMIT);
+	(void)trigger_spell_push(&spell, 0, LIMIT, TRIGGER_SPELL_ENTER_S);
 	assert_true(trigger_spell_is_idle(&spell));
+}
+
+static void one_second_may_be_enough(void **state)
+{
+	(void)state;
+	struct trigger_spell spell = { 0 };
+
+	assert_int_equal(trigger_spell_push(&spell, LIMIT, LIMIT, 1), TRIGGER_STEP_NONE);
+	assert_int_equal(trigger_spell_push(&spell, LIMIT + 1, LIMIT, 1), TRIGGER_STEP_ENTERS);
+	assert_int_equal(trigger_spell_push(&spell, 0, LIMIT, 1), TRIGGER_STEP_LASTS);
 }
 
 int main(void)
@@ -79,6 +90,7 @@ int main(void)
 		cmocka_unit_test(two_of_three_seconds_begin_a_spell),
 		cmocka_unit_test(ten_low_seconds_end_it),
 		cmocka_unit_test(a_second_spell_may_follow),
+		cmocka_unit_test(one_second_may_be_enough),
 		cmocka_unit_test(a_spell_is_idle_until_a_second_is_high),
 	};
 

@@ -245,6 +245,31 @@ static void the_node_has_rules_of_what_the_kernel_counts(void **state)
 	assert_int_equal(fire_by_vital("forks > 100", VITAL_FORKS, 100), 0);
 }
 
+/* These last for one second. */
+static void one_kill_or_late_tick_fires(void **state)
+{
+	(void)state;
+	struct scene scene;
+
+	scene_init(&scene, "oom-kills > 0");
+	node_pass_many(&scene.node, 5);
+	vitals_set(&scene.node.vitals, VITAL_OOM_KILLS, 1);
+	node_pass(&scene.node);
+	assert_int_equal(scene.nr_firings, 1);
+	assert_string_equal(scene.event.text,
+			    "Trigger oom-kills > 0: the node had up to 1 for 1 s");
+	scene_done(&scene);
+	scene_init(&scene, "tick-delay > 200ms");
+	node_set_seconds(&scene.node, VITAL_TICK_DELAY, 0.15);
+	node_pass(&scene.node);
+	assert_int_equal(scene.nr_firings, 0);
+	node_set_seconds(&scene.node, VITAL_TICK_DELAY, 0.25);
+	node_pass(&scene.node);
+	assert_string_equal(scene.event.text,
+			    "Trigger tick-delay > 200ms: the node had up to 250 ms for 1 s");
+	scene_done(&scene);
+}
+
 static void memory_that_vanishes_fires(void **state)
 {
 	(void)state;
@@ -343,6 +368,7 @@ int main(void)
 		cmocka_unit_test(a_surge_is_compared_with_the_last_minutes),
 		cmocka_unit_test(a_node_names_who_used_its_cpus),
 		cmocka_unit_test(the_node_has_rules_of_what_the_kernel_counts),
+		cmocka_unit_test(one_kill_or_late_tick_fires),
 		cmocka_unit_test(memory_that_vanishes_fires),
 		cmocka_unit_test(one_busy_cpu_is_named),
 		cmocka_unit_test(a_limit_that_throttles_a_pod_fires),

@@ -61,6 +61,15 @@ static void memory_is_in_bytes(void **state)
 	assert_int_equal(values.values[VITAL_MEMORY_AVAILABLE], UINT64_C(6034536) * 1024);
 }
 
+static void kills_are_counted(void **state)
+{
+	(void)state;
+
+	struct vitals values = parse(vital_files_parse_vmstat,
+				     "nr_free_pages 5\noom_kill 7\noom_kill_disable 9\n");
+	assert_int_equal(values.values[VITAL_OOM_KILLS], 7);
+}
+
 static void pressure_is_that_of_some(void **state)
 {
 	static const char text[] = "some avg10=47.29 avg60=55.69 avg300=30.13 total=147617906\n"
@@ -100,6 +109,8 @@ static void malformed_lines_give_no_value(void **state)
 					       "cpu1 0 0 0 0 0 0 5 1 7\n" },
 		{ vital_files_parse_meminfo, "MemTotal: kB\nMemAvailable:" },
 		{ vital_files_parse_meminfo, "MemTotal: 18446744073709551615 kB\n" },
+		{ vital_files_parse_vmstat, "oom_kill\noom_kill x\nxoom_kill 3\n" },
+		{ vital_files_parse_vmstat, "oom_kill 99999999999999999999\n" },
 		{ vital_files_parse_psi_cpu, "full avg10=0.00 total=5\n" },
 		{ vital_files_parse_psi_cpu, "some total=\n" },
 		{ vital_files_parse_psi_cpu, "some avg10=0.00 total=x\n" },
@@ -118,6 +129,7 @@ int main(void)
 		cmocka_unit_test(cpu_times_are_sums_of_all_cpus_in_ns),
 		cmocka_unit_test(run_delay_is_the_sum_of_all_cpus),
 		cmocka_unit_test(memory_is_in_bytes),
+		cmocka_unit_test(kills_are_counted),
 		cmocka_unit_test(pressure_is_that_of_some),
 		cmocka_unit_test(malformed_lines_give_no_value),
 	};

@@ -93,6 +93,23 @@ static void counters_are_increases_per_second(void **state)
 	assert_int_equal(vitals.values[VITAL_RUNNABLE], 3);
 }
 
+/* The readings are not exactly a second apart. */
+static void what_has_increased_is_not_0(void **state)
+{
+	struct vitals vitals;
+	(void)state;
+
+	put_stat(100, 1000, 7);
+	open_reader();
+	(void)read_at(10);
+	put_stat(100, 1000, 9);
+	vitals_reader_read(&reader, 11 * NSEC_PER_SEC + NSEC_PER_MSEC, &vitals);
+	assert_int_equal(vitals.values[VITAL_FORKS], 2);
+	put_stat(100, 1000, 10);
+	vitals_reader_read(&reader, 15 * NSEC_PER_SEC, &vitals);
+	assert_int_equal(vitals.values[VITAL_FORKS], 1);
+}
+
 static void the_first_reading_has_no_counters(void **state)
 {
 	(void)state;
@@ -207,6 +224,7 @@ int main(void)
 #define WITH_DIR(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		WITH_DIR(counters_are_increases_per_second),
+		WITH_DIR(what_has_increased_is_not_0),
 		WITH_DIR(the_first_reading_has_no_counters),
 		WITH_DIR(missing_files_have_no_values),
 		WITH_DIR(a_counter_that_falls_is_0),
