@@ -21,6 +21,7 @@ sys.path[:0] = [os.path.join(E2E, "local"), os.path.join(E2E, "../tests/conforma
 import gzip
 
 import host
+import kinds
 import recorder
 import schema
 
@@ -29,6 +30,10 @@ HZ = "199"
 MIN_SAMPLES = 10
 MIN_SHARE = 95      # per cent of a program's time that is in hot()
 PAGE = 4096
+LOCK_SECONDS = 2
+LOCK_WAITER = "read_table"      # a thread of locks.c and its function
+LOCK_FACTOR = 2     # locks.py is stricter; on a busy machine, the time of few waits is an estimate
+MAX_HOLD_SECONDS = 0.5
 PIE, NO_PIE = ("-fPIE", "-pie"), ("-fno-pie", "-no-pie")
 C = ("-g", "-O1", "-o")
 RUST = ("-g", "-Copt-level=1", "-Ccodegen-units=1", "-o")
@@ -174,11 +179,44 @@ def check_form(binary, form, directory):
     return faults
 
 
+def sum_waits(profile, thread):
+    """[number, nanoseconds] of a thread's waits"""
+    text = profile.string_table
+    mine = [sample.value for sample in profile.sample
+            if any((text[label.key], text[label.str]) == ("thread", thread) for label in sample.label)]
+    return [sum(values) for values in zip(*mine)]
+
+
+def check_locks(binary, directory):
+    """Waits for locks have two values, as in Go's profiles of mutexes."""
+    path = f"{directory}/locks.pb.gz"
+    done = kinds.record(binary, "--kind", "lock", "-o", path, "--", kinds.build(directory, "locks"), str(LOCK_SECONDS))
+    if done.returncode != 0:
+        return [f"locks: exit status {done.returncode}: {done.stderr}"]
+    with gzip.open(path) as file:
+        number, delay_ns = sum_waits(schema.pprof().Profile.FromString(file.read()), LOCK_WAITER)
+    waited = kinds.read_times(done.stdout, [LOCK_WAITER])[LOCK_WAITER]
+    print(f"locks: {LOCK_WAITER} waited for {waited:.3f} s; {number} waits of {delay_ns / 1e9:.3f} s in the file", flush=True)
+    raw, shown = pprof(path, "-raw"), pprof(path, "-top")
+    counted = pprof(path, "-top", "-sample_index=contentions")
+    faults = [f"locks: pprof -raw lacks {words}: {raw[:1000]}" for words in
+              ("PeriodType: contentions count", "Period: 1\n", "contentions/count delay/nanoseconds") if words not in raw]
+    faults += [] if "Type: delay" in shown else [f"locks: pprof shows {shown[:200]}"]
+    faults += [] if "Type: contentions" in counted and LOCK_WAITER in counted else [f"locks: pprof counts {counted[:1000]}"]
+    if not waited / LOCK_FACTOR < delay_ns / 1e9 < waited * LOCK_FACTOR:
+        faults.append(f"locks: {LOCK_WAITER} waited for {waited:.3f} s, and the file has {delay_ns} ns")
+    # It waits for up to 20 ms each time, and on a busy machine for longer.
+    if not waited / MAX_HOLD_SECONDS < number < waited * 1000:
+        faults.append(f"locks: {LOCK_WAITER} waited {number} times in {waited:.3f} s")
+    return faults
+
+
 def check(binary, forms):
     host.require("go", "readelf", "addr2line")
     os.environ.setdefault("HOME", "/root")
     with tempfile.TemporaryDirectory(prefix="flamelet-pprof-") as directory:
         results = [check_form(binary, form, directory) for form in forms]
+        results += [check_locks(binary, directory)]
     if all(result is None for result in results):
         raise host.Skip("no compiler")
     return [fault for result in results for fault in result or []]

@@ -54,3 +54,12 @@ int merge_profile(struct builder *builder, const struct profile *profile, uint64
 		*ret_lost = lost;
 	return r;
 }
+
+int merge_samples_of(struct builder *builder, const struct profile *profile)
+{
+	_cleanup_(copier_done) struct copier copier;
+	uint64_t lost = 0;
+	int r = copier_init(&copier, builder, profile);
+
+	return r < 0 ? r : merge_samples(&copier, &lost);
+}

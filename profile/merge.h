@@ -17,4 +17,9 @@
 int merge_profile(struct builder *builder, const struct profile *profile, uint64_t *ret_lost)
 	must_check;
 
+/* Adds the samples of a sealed profile of any type; time range, type and period of the builder stay
+ * as they are. Must come before the builder's first builder_set_resource(). On error part of it may
+ * be in already. Errors: -ENOSPC, -ENOMEM. */
+int merge_samples_of(struct builder *builder, const struct profile *profile) must_check;
+
 #endif

@@ -143,6 +143,14 @@ static int encode_html(const struct output_content *content, const struct captio
 	return encode_viewer(content, caption, /* is_page= */ true, out);
 }
 
+static int encode_pprof(const struct output_content *content, const struct caption *caption,
+			struct strbuf *out)
+{
+	if (content->contentions)
+		return pprof_encode_waits_gzip(content->contentions, content->shown, caption, out);
+	return pprof_encode_gzip(content->shown, caption, out);
+}
+
 int output_encode(const struct output_content *content, enum output_format format,
 		  const struct caption *caption, struct strbuf *out)
 {
@@ -152,7 +160,7 @@ int output_encode(const struct output_content *content, enum output_format forma
 	case OUTPUT_FOLDED:
 		return folded_encode(profile, out);
 	case OUTPUT_PPROF:
-		return pprof_encode_gzip(profile, caption, out);
+		return encode_pprof(content, caption, out);
 	case OUTPUT_SVG:
 		return svg_encode(profile, caption, out);
 	case OUTPUT_HTML:

@@ -48,6 +48,8 @@ struct output_content {
 	const struct profile *shown; /* its view */
 	const struct view *view;
 	const char *note; /* sentences about what `profile` lacks; NULL: nothing */
+	/* The view of the number of waits for locks whose time `profile` has; NULL: not known */
+	const struct profile *contentions;
 };
 
 /* Returns the content of a profile of which no view was made, which is only for the time that the

@@ -18,6 +18,7 @@
 #include "profile/pprof_fields.h"
 #include "profile/pprof_labels.h"
 #include "profile/used_rows.h"
+#include "profile/value_pairs.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -101,14 +102,28 @@ static void put_value_type(struct pprof *pprof, uint32_t field, const char *type
 	pb_end(pprof->out, begin);
 }
 
-/* A CPU profile has its CPU time as a second value, which is what pprof shows. */
-static void put_header(struct pprof *pprof)
+/* As Go's runtime does it. Returns the value that pprof shows. */
+static const char *put_wait_types(struct pprof *pprof)
 {
-	const struct caption *caption = pprof->caption;
+	const struct profile_type_names *number = profile_type_names(PROFILE_LOCK_CONTENTIONS);
+	const struct profile_type_names *time = profile_type_names(PROFILE_LOCK_DELAY);
+
+	put_value_type(pprof, PROFILE_SAMPLE_TYPE, number->sample_type, number->sample_unit);
+	put_value_type(pprof, PROFILE_SAMPLE_TYPE, time->sample_type, time->sample_unit);
+	put_value_type(pprof, PROFILE_PERIOD_TYPE, number->sample_type, number->sample_unit);
+	pb_uint(pprof->out, PROFILE_PERIOD, 1);
+	return time->sample_type;
+}
+
+/* A CPU profile has its CPU time as a second value, which is what pprof shows. */
+static const char *put_types(struct pprof *pprof)
+{
 	const struct profile *p = pprof->profile;
 	const struct profile_type_names *names = profile_type_names(p->type);
 	const char *shown = names->sample_type;
 
+	if (pprof->part->waits)
+		return put_wait_types(pprof);
 	put_value_type(pprof, PROFILE_SAMPLE_TYPE, names->sample_type, names->sample_unit);
 	if (p->type == PROFILE_CPU) {
 		put_value_type(pprof, PROFILE_SAMPLE_TYPE, names->period_type, names->period_unit);
@@ -118,6 +133,15 @@ static void put_header(struct pprof *pprof)
 		put_value_type(pprof, PROFILE_PERIOD_TYPE, names->period_type, names->period_unit);
 		pb_uint(pprof->out, PROFILE_PERIOD, profile_period(p));
 	}
+	return shown;
+}
+
+static void put_header(struct pprof *pprof)
+{
+	const struct caption *caption = pprof->caption;
+	const struct profile *p = pprof->profile;
+	const char *shown = put_types(pprof);
+
 	pb_uint(pprof->out, PROFILE_DEFAULT_SAMPLE_TYPE, string(pprof, shown));
 	pb_uint(pprof->out, PROFILE_TIME_NANOS, p->time_unix_ns);
 	pb_uint(pprof->out, PROFILE_DURATION_NANOS, p->duration_ns);
@@ -205,18 +229,27 @@ static void put_frames(struct pprof *pprof, const struct profile_stack *stack)
 	pb_end(pprof->out, begin);
 }
 
+static void put_values(struct pprof *pprof, const struct profile_sample *sample)
+{
+	const struct profile *p = pprof->profile;
+	const struct value_pair *waits = pprof->part->waits;
+	size_t begin = pb_begin(pprof->out, SAMPLE_VALUE);
+
+	pb_varint(pprof->out, waits ? waits[sample - p->samples].first : sample->count);
+	if (waits)
+		pb_varint(pprof->out, waits[sample - p->samples].second);
+	else if (p->type == PROFILE_CPU)
+		pb_varint(pprof->out, sample->count * p->period);
+	pb_end(pprof->out, begin);
+}
+
 static void put_sample(struct pprof *pprof, const struct profile_sample *sample)
 {
 	const struct profile *p = pprof->profile;
 	size_t begin = pb_begin(pprof->out, PROFILE_SAMPLE);
 
 	put_frames(pprof, &p->stacks[sample->stack]);
-
-	size_t values = pb_begin(pprof->out, SAMPLE_VALUE);
-	pb_varint(pprof->out, sample->count);
-	if (p->type == PROFILE_CPU)
-		pb_varint(pprof->out, sample->count * p->period);
-	pb_end(pprof->out, values);
+	put_values(pprof, sample);
 
 	if (!pprof->part->is_bare)
 		put_labels(pprof, sample);
@@ -448,15 +481,35 @@ int pprof_encode(const struct profile *profile, const struct pprof_part *part,
 	return strbuf_error(out);
 }
 
-int pprof_encode_gzip(const struct profile *profile, const struct caption *caption,
-		      struct strbuf *out)
+static int encode_gzip(const struct profile *profile, const struct pprof_part *part,
+		       const struct caption *caption, struct strbuf *out)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
 
-	int r = pprof_encode(profile, NULL, caption, &message);
+	int r = pprof_encode(profile, part, caption, &message);
 	if (r < 0)
 		out->error = r;
 	else
 		gzip_append(out, message.data, message.len);
 	return strbuf_error(out);
+}
+
+int pprof_encode_gzip(const struct profile *profile, const struct caption *caption,
+		      struct strbuf *out)
+{
+	return encode_gzip(profile, NULL, caption, out);
+}
+
+int pprof_encode_waits_gzip(const struct profile *contentions, const struct profile *delay,
+			    const struct caption *caption, struct strbuf *out)
+{
+	_cleanup_(value_pairs_done) struct value_pairs pairs;
+	int r = value_pairs_init(&pairs, contentions, delay, MESSAGE_MAX_BYTES);
+
+	if (r < 0) {
+		out->error = r;
+		return r;
+	}
+	const struct pprof_part part = { .waits = pairs.pairs };
+	return encode_gzip(pairs.profile, &part, caption, out);
 }

@@ -86,7 +86,8 @@ void pipeline_choice_apply(const struct options *options, struct pipeline_opts *
 	opts->wall = options_want_kind(options, OPTION_KIND_WALL);
 	opts->off_cpu = opts->wall || options_want_kind(options, OPTION_KIND_OFF_CPU);
 	opts->locks = options_want_kind(options, OPTION_KIND_LOCK);
-	opts->counts_contentions = opts->locks && command == COMMAND_AGENT;
+	opts->counts_contentions = opts->locks &&
+				   (command == COMMAND_AGENT || command == COMMAND_RECORD);
 	opts->hidden_reasons = options->reasons ? ~(options->reasons << REASON_PREEMPTED) : 0;
 	opts->min_block_ns = options->min_block_ns;
 	opts->shows_rivals = options->wakers;

@@ -45,6 +45,8 @@ struct recording {
 	char *target; /* owned; "the whole machine" */
 	struct child child;
 	struct builder *builder; /* owned; used by the symbolizer thread until agent_stop() */
+	/* Owned; the same for the number of waits for locks; `builder` has their time */
+	struct builder *contentions;
 	uint64_t nr_unmerged; /* samples dropped because of RECORD_MAX_BYTES */
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
 	uint64_t duration_ns;
@@ -55,6 +57,7 @@ static void recording_done(struct recording *recording)
 {
 	child_done(&recording->child);
 	builder_free(recording->builder);
+	builder_free(recording->contentions);
 	free(recording->default_output);
 	free(recording->target);
 }
@@ -62,9 +65,11 @@ static void recording_done(struct recording *recording)
 static void take_profile(struct profile *profile, void *data)
 {
 	struct recording *recording = data;
+	bool is_number = profile->type == PROFILE_LOCK_CONTENTIONS;
+	struct builder *builder = is_number ? recording->contentions : recording->builder;
 	uint64_t nr_lost = 0;
 
-	if (merge_profile(recording->builder, profile, &nr_lost) < 0)
+	if (merge_profile(builder, profile, &nr_lost) < 0)
 		recording->nr_unmerged += nr_lost;
 }
 
@@ -118,6 +123,8 @@ static int prepare(struct recording *recording, struct strbuf *message)
 	}
 	if (r == 0)
 		r = builder_new(RECORD_MAX_BYTES, &recording->builder);
+	if (r == 0)
+		r = builder_new(RECORD_MAX_BYTES, &recording->contentions);
 	return r;
 }
 
@@ -265,15 +272,29 @@ static const char *subject_of(const struct recording *recording)
 	return strview_without_prefix(target, "the ").text;
 }
 
-static int write_outputs(const struct recording *recording, struct profile *profile)
+/* Makes the view of the number of waits for locks; NULL if there are none. */
+static int show_contentions(struct recording *recording, struct profile **ret_shown)
 {
 	_cleanup_(strbuf_done) struct strbuf note = strbuf_with_max(MESSAGE_MAX_BYTES);
-	_cleanup_(profile_unrefp) struct profile *shown = NULL;
+	_cleanup_(profile_unrefp) struct profile *profile = builder_seal(
+		take_ptr(recording->contentions));
+
+	if (profile->nr_samples == 0)
+		return 0;
+	return shown_profile_make(recording->options, profile, &note, ret_shown);
+}
+
+static int write_outputs(struct recording *recording, struct profile *profile)
+{
+	_cleanup_(strbuf_done) struct strbuf note = strbuf_with_max(MESSAGE_MAX_BYTES);
+	_cleanup_(profile_unrefp) struct profile *shown = NULL, *contentions = NULL;
 	_cleanup_(strbuf_done) struct strbuf title = strbuf_with_max(MESSAGE_MAX_BYTES);
 	_cleanup_(strbuf_done) struct strbuf subtitle = strbuf_with_max(MESSAGE_MAX_BYTES);
 
 	const struct view view = shown_profile_view(recording->options);
 	int result = shown_profile_make(recording->options, profile, &note, &shown);
+	if (result == 0)
+		result = show_contentions(recording, &contentions);
 	if (result < 0) {
 		fprintf(stderr, "flamelet: cannot make the view: %s\n", strerror(-result));
 		return result;
@@ -285,7 +306,9 @@ static int write_outputs(const struct recording *recording, struct profile *prof
 		.subtitle = strbuf_str(&subtitle),
 		.note = note.len > 0 ? note.data : NULL,
 	};
-	const struct output_content content = { .profile = profile, .shown = shown, .view = &view };
+	const struct output_content content = {
+		.profile = profile, .shown = shown, .view = &view, .contentions = contentions
+	};
 	for (size_t i = 0; i < recording->outputs.nr; i++) {
 		const char *path = recording->outputs.items[i];
 

@@ -6,6 +6,8 @@
 #include "base/pb_reader.h"
 #include "profile/builder.h"
 #include "profile/pprof_fields.h"
+#include "profile/pprof_reader.h"
+#include "profile/value_pairs.h"
 
 #include "hostile_names.h"
 #include "stacks.h"
@@ -256,6 +258,49 @@ static void each_type_names_its_values_and_period(void **state)
 	}
 }
 
+/* A profile of the lines with another type, and with values that are that many times as large. */
+static struct profile *profile_of_waits_for_locks(enum profile_type type, uint64_t factor)
+{
+	struct profile *profile = profile_of_stacks(lines, array_len(lines));
+
+	profile->type = type;
+	profile->period = 0;
+	for (size_t i = 0; i < profile->nr_samples; i++)
+		profile->samples[i].count *= factor;
+	return profile;
+}
+
+static void waits_for_locks_have_their_number_and_their_time(void **state)
+{
+	(void)state;
+	static const char *const texts[] = { "contentions", "count", "delay", "nanoseconds" };
+	_cleanup_(profile_unrefp) struct profile *number = profile_of_waits_for_locks(
+		PROFILE_LOCK_CONTENTIONS, 1);
+	_cleanup_(profile_unrefp) struct profile *delay = profile_of_waits_for_locks(
+		PROFILE_LOCK_DELAY, 1000);
+	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(PLENTY_BYTES);
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(PLENTY_BYTES);
+	_cleanup_(pprof_profiles_done) struct pprof_profiles read = { 0 };
+
+	assert_int_equal(pprof_encode_waits_gzip(number, delay, NULL, &out), 0);
+	assert_int_equal(pprof_read(out.data, out.len, PLENTY_BYTES, &read, &message), 0);
+	assert_non_null(read.of[PROFILE_LOCK_CONTENTIONS]);
+	assert_non_null(read.of[PROFILE_LOCK_DELAY]);
+	assert_int_equal(profile_total(read.of[PROFILE_LOCK_CONTENTIONS]), profile_total(number));
+	assert_int_equal(profile_total(read.of[PROFILE_LOCK_DELAY]), profile_total(delay));
+	assert_int_equal(read.of[PROFILE_LOCK_DELAY]->nr_samples, delay->nr_samples);
+
+	_cleanup_(strbuf_done) struct strbuf plain = strbuf_with_max(PLENTY_BYTES);
+	struct value_pair pairs[array_len(lines)] = { 0 };
+	const struct pprof_part part = { .waits = pairs };
+	assert_int_equal(pprof_encode(delay, &part, NULL, &plain), 0);
+	assert_int_equal(count_fields(plain.data, plain.len, PROFILE_SAMPLE_TYPE), 2);
+	assert_int_equal(count_fields(plain.data, plain.len, PROFILE_PERIOD_TYPE), 1);
+	for (size_t i = 0; i < array_len(texts); i++)
+		assert_non_null(memmem(plain.data, plain.len, texts[i], strlen(texts[i])));
+	assert_null(memmem(plain.data, plain.len, "mutex", strlen("mutex")));
+}
+
 static void a_part_of_all_samples_is_the_whole(void **state)
 {
 	(void)state;
@@ -295,8 +340,10 @@ static void bare_samples_of_one_stack_are_one(void **state)
 {
 	(void)state;
 	static const uint32_t some[] = { 2, 0, 1, 3 };
-	static const struct pprof_part parts[] = { { .is_bare = true },
-						   { some, array_len(some), 0, true } };
+	static const struct pprof_part parts[] = {
+		{ .is_bare = true },
+		{ .samples = some, .nr_samples = array_len(some), .is_bare = true }
+	};
 	_cleanup_(profile_unrefp) struct profile *profile = profile_of_stacks(lines,
 									      array_len(lines));
 
@@ -352,6 +399,7 @@ int main(void)
 		cmocka_unit_test(an_empty_profile_is_a_valid_message),
 		cmocka_unit_test(the_buffer_s_limit_is_kept),
 		cmocka_unit_test(each_type_names_its_values_and_period),
+		cmocka_unit_test(waits_for_locks_have_their_number_and_their_time),
 		cmocka_unit_test(a_part_of_all_samples_is_the_whole),
 		cmocka_unit_test(a_part_has_what_its_samples_lead_to),
 		cmocka_unit_test(bare_samples_of_one_stack_are_one),
