@@ -9,6 +9,7 @@ an agent has the same times.
 
 Exit status 0: all is right; 1: something is wrong, listed last; 77: it cannot run here."""
 
+import concurrent.futures
 import json
 import os
 import subprocess
@@ -63,10 +64,10 @@ def check_times(stacks, truth, has_wakers):
             yield f"{function} has frames of the scheduler"
 
 
-def check_service(flamelet, directory):
+def check_service(flamelet, directory, programs):
     folded, svg = os.path.join(directory, "wait.folded"), os.path.join(directory, "wait.svg")
     done = record(flamelet, "--kind", "offcpu", "--waker", "-g", "thread", "-o", folded, "-o", svg, "--",
-                  build(directory, "off_cpu"), str(SECONDS))
+                  programs["off_cpu"], str(SECONDS))
     if done.returncode != 0:
         yield f"exit status {done.returncode}: {done.stderr}"
         return
@@ -87,10 +88,10 @@ def check_service(flamelet, directory):
             yield f"the flame graph lacks {words}"
 
 
-def check_kept(flamelet, directory):
+def check_kept(flamelet, directory, programs):
     """An agent keeps the waits in its record, beside CPU time."""
     store, folded = os.path.join(directory, "record"), os.path.join(directory, "kept.folded")
-    program = build(directory, "off_cpu")
+    program = programs["off_cpu"]
     with subprocess.Popen([flamelet, "agent", "--kind", "cpu,offcpu", "--comm", "off_cpu", "--store", store],
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as agent:
         time.sleep(AGENT_STARTS)
@@ -124,10 +125,10 @@ def find_seconds(stacks, function):
     return sum(seconds for frames, seconds in stacks if function in frames)
 
 
-def check_deadlock(flamelet, directory):
+def check_deadlock(flamelet, directory, programs):
     """Threads that began to wait before the recording, and never run: they have waited all the time, in their functions."""
     folded = os.path.join(directory, "deadlock.folded")
-    with subprocess.Popen([build(directory, "deadlock")], stdout=subprocess.PIPE, text=True) as program:
+    with subprocess.Popen([programs["deadlock"]], stdout=subprocess.PIPE, text=True) as program:
         program.stdout.readline()
         done = record(flamelet, "--kind", "offcpu", "-d", str(SECONDS), "-p", str(program.pid), "-g", "reason", "-o", folded)
         program.kill()
@@ -192,8 +193,8 @@ def check_run_delay(output, waits):
         yield f"threads waited for a CPU for {truth:.3f} s, and have {found:.3f} s in the profile"
 
 
-def check_reasons(flamelet, directory):
-    folded, program = os.path.join(directory, "reasons.folded"), build(directory, "wait_reasons")
+def check_reasons(flamelet, directory, programs):
+    folded, program = os.path.join(directory, "reasons.folded"), programs["wait_reasons"]
     with tempfile.TemporaryDirectory(prefix="waits-", dir=os.getcwd()) as disk:
         done = record(flamelet, "--kind", "offcpu", "--waker", "-g", "thread,reason", "-o", folded, "--", program,
                       "3", disk)
@@ -218,7 +219,7 @@ def check_reasons(flamelet, directory):
         yield f"the summary tells no reasons: {done.stdout}"
 
 
-def check_selection(flamelet, directory):
+def check_selection(flamelet, directory, _programs):
     """Of all waits, only those for a pipe that take 20 ms and more."""
     folded = os.path.join(directory, "few.folded")
     done = record(flamelet, "--kind", "offcpu", "--reason", "pipe", "--min-block", "20ms", "-g", "thread,reason", "-o",
@@ -233,7 +234,7 @@ def check_selection(flamelet, directory):
         yield f"cat waited five times for 100 ms: {sums}"
 
 
-def check_kernel_threads(flamelet, directory):
+def check_kernel_threads(flamelet, directory, _programs):
     """Idle threads of the kernel do not count. One with a name of its own waits no longer than the recording takes."""
     folded = os.path.join(directory, "machine.folded")
     done = record(flamelet, "--kind", "offcpu", "-d", "2", "-g", "thread,reason", "-o", folded)
@@ -245,7 +246,7 @@ def check_kernel_threads(flamelet, directory):
             yield f"{thread} waited in 2 s for {waits}"
 
 
-def check_cgroup(flamelet, directory):
+def check_cgroup(flamelet, directory, programs):
     """Waits outside of the cgroup do not count, not even those at the beginning."""
     cgroups = host.cgroup_mounts()[1]
     if cgroups is None:
@@ -255,7 +256,7 @@ def check_cgroup(flamelet, directory):
     os.mkdir(f"{cgroups}/{name}")
     try:
         with subprocess.Popen(["sh", "-c", 'echo $$ > "$0"; exec "$@"', f"{cgroups}/{name}/cgroup.procs",
-                               build(directory, "off_cpu"), "60"], stdout=subprocess.DEVNULL):
+                               programs["off_cpu"], "60"], stdout=subprocess.DEVNULL):
             time.sleep(1)
             done = record(flamelet, "--kind", "offcpu", "--cgroup", f"/{name}", "-d", "2", "-g", "comm", "-o", folded)
             host.kill_cgroup(f"{cgroups}/{name}")
@@ -267,10 +268,19 @@ def check_cgroup(flamelet, directory):
         host.remove_cgroup(f"{cgroups}/{name}")
 
 
-def check_refusal(flamelet, directory):
+def check_refusal(flamelet, directory, _programs):
     done = record(flamelet, "--kind", "offcpu", "--capture", "perf", "-d", "1", "-o", os.path.join(directory, "x.svg"))
     if done.returncode != 1 or "need --capture=bpf" not in done.stderr:
         yield f"perf: exit status {done.returncode}: {done.stderr}"
+
+
+# The agent of the first one would see the program of the second one.
+BESIDE_EACH_OTHER = ((check_kept, check_cgroup), (check_deadlock,), (check_selection, check_kernel_threads),
+                     (check_refusal,))
+
+
+def run_checks(checks, flamelet, directory, programs):
+    return [problem for check in checks for problem in check(flamelet, directory, programs)]
 
 
 def main(flamelet):
@@ -278,9 +288,11 @@ def main(flamelet):
         print("SKIP: recording needs root")
         return host.SKIP
     with tempfile.TemporaryDirectory(prefix="flamelet-off-cpu-") as directory:
-        problems = [*check_service(flamelet, directory), *check_kept(flamelet, directory), *check_deadlock(flamelet, directory),
-                    *check_reasons(flamelet, directory), *check_selection(flamelet, directory),
-                    *check_kernel_threads(flamelet, directory), *check_cgroup(flamelet, directory), *check_refusal(flamelet, directory)]
+        programs = {name: build(directory, name) for name in ("off_cpu", "deadlock", "wait_reasons")}
+        problems = [*check_service(flamelet, directory, programs), *check_reasons(flamelet, directory, programs)]
+        with concurrent.futures.ThreadPoolExecutor() as pool:   # these wait most of the time
+            parts = [pool.submit(run_checks, checks, flamelet, directory, programs) for checks in BESIDE_EACH_OTHER]
+            problems += [problem for part in parts for problem in part.result()]
     for problem in problems:
         print(f"FAIL: {problem}")
     return 1 if problems else 0
