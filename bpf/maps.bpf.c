@@ -18,6 +18,7 @@ const volatile bool off_cpu_has_exit = false;
 const volatile bool lock_is_followed = false;
 const volatile bool off_cpu_only_locks = false;
 const volatile bool growth_is_followed = false;
+const volatile bool heap_is_followed = false;
 const volatile __u64 off_cpu_min_ns = 0;
 const volatile bool pass_to_perf = false;
 
@@ -26,6 +27,7 @@ volatile __u64 cgroup_slots[CGROUP_SLOTS] = { 0 };
 volatile __u64 off_cpu_threshold_ns = OFF_CPU_MIN_THRESHOLD_NS;
 volatile __u64 lock_threshold_ns = 10 * LOCK_MIN_THRESHOLD_NS;
 volatile __u64 growth_mean_bytes = GROWTH_MIN_MEAN_BYTES;
+volatile __u64 heap_interval = HEAP_MIN_INTERVAL;
 volatile __u64 off_cpu_start_ns = 0;
 volatile __u64 off_cpu_start_boot_ns = 0;
 

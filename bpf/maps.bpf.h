@@ -9,6 +9,7 @@
 #include "bpf/shared/code_copy.h"
 #include "bpf/shared/events.h"
 #include "bpf/shared/growth.h"
+#include "bpf/shared/heap.h"
 #include "bpf/shared/lock.h"
 #include "bpf/shared/off_cpu.h"
 #include "bpf/shared/stats.h"
@@ -40,8 +41,8 @@ MAP struct {
 
 /* One record under construction for each CPU: a sample is larger than the BPF stack. A
  * perf_event program is never interrupted by another one on the same CPU. But it may interrupt
- * off_cpu_exit(), lock_end() and growth(): then it uses the second record, and does not unwind. The
- * values of such maps have at most 32 KB (PCPU_MIN_UNIT_SIZE). */
+ * off_cpu_exit(), lock_end(), growth() and heap_alloc(): then it uses the second record, and does
+ * not unwind. The values of such maps have at most 32 KB (PCPU_MIN_UNIT_SIZE). */
 struct scratch {
 	bpf_user_pt_regs_t saved_regs; /* of a task in the kernel */
 	struct unwind_state unwind;
@@ -110,7 +111,8 @@ struct off_cpu_turn {
 	__u64 length_ns;
 	__u32 probability;
 	__u32 tid; /* 0: its block was not chosen */
-	/* Whether off_cpu_exit(), lock_end() or growth() is at work, or a record is being sent */
+	/* Whether off_cpu_exit(), lock_end(), growth() or heap_alloc() is at work, or a record is
+	 * being sent */
 	__u32 is_unwinding;
 	__u32 was_preempted; /* when the block began */
 	__u32 sequence; /* of a block whose waker or beginning was sent */

@@ -24,6 +24,7 @@ extern const volatile bool off_cpu_has_exit; /* off_cpu_exit() runs */
 extern const volatile bool lock_is_followed; /* lock_end() runs */
 extern const volatile bool off_cpu_only_locks; /* only blocks for locks of user space */
 extern const volatile bool growth_is_followed; /* growth() runs */
+extern const volatile bool heap_is_followed; /* heap_alloc() runs */
 extern const volatile __u64 off_cpu_min_ns; /* shorter blocks are not wanted */
 extern const volatile bool
 	pass_to_perf; /* the event of a wanted sample writes its own record too */
@@ -34,6 +35,7 @@ extern volatile __u64 cgroup_slots[CGROUP_SLOTS]; /* bpf/shared/cgroups.h */
 extern volatile __u64 off_cpu_threshold_ns; /* bpf/shared/off_cpu.h */
 extern volatile __u64 lock_threshold_ns; /* bpf/shared/lock.h */
 extern volatile __u64 growth_mean_bytes; /* bpf/shared/growth.h */
+extern volatile __u64 heap_interval; /* bpf/shared/heap.h */
 extern volatile __u64 off_cpu_start_ns; /* when its programs began, CLOCK_MONOTONIC … */
 extern volatile __u64 off_cpu_start_boot_ns; /* … and since boot */
 

@@ -86,13 +86,13 @@ static __always_inline void note_mapping_table(struct scratch *scratch, __u32 re
 		stat_add(event->lacks_file ? STAT_UNLISTED_FILE : STAT_UNLISTED_BROKEN);
 }
 
-/* Returns whether off_cpu_exit(), lock_end() or growth() was interrupted while it uses this CPU's
- * scratch record. */
+/* Returns whether off_cpu_exit(), lock_end(), growth() or heap_alloc() was interrupted while it
+ * uses this CPU's scratch record. */
 static __always_inline bool unwinder_is_busy(void)
 {
 	const struct off_cpu_turn *turn;
 
-	if (!off_cpu_has_exit && !lock_is_followed && !growth_is_followed)
+	if (!off_cpu_has_exit && !lock_is_followed && !growth_is_followed && !heap_is_followed)
 		return false;
 	turn = get_turn();
 	return turn && turn->is_unwinding;

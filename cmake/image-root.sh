@@ -79,6 +79,8 @@ place_of() {
 
 add "$name" "$binary" "/usr/bin/$name"
 llvm-strip -g "$root/usr/bin/$name"
+# For other programs, which mount it.
+add "$name" "$(dirname "$binary")/libflamelet-heap.so" /usr/lib/flamelet/libflamelet-heap.so
 for file in LICENSE bpf/LICENSE LICENSES/BSD-2-Clause.txt LICENSES/GPL-2.0.txt; do
 	add "$name" "$here/../$file" "/usr/share/doc/$name/$file"
 done

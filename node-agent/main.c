@@ -4,6 +4,7 @@
 #include "commands/commands.h"
 #include "k8s/kubelet_worker.h"
 #include "otlp/transport/transport_worker.h"
+#include "probes/probe_worker.h"
 #include "runtime/worker/runtime_worker.h"
 #include "symbol/debuginfod/debuginfod.h"
 #include "symbol/jit/jit_worker.h"
@@ -46,6 +47,7 @@ static const struct {
 	{ DEBUGINFOD_WORKER_COMMAND, debuginfod_worker_main },
 	{ JIT_WORKER_COMMAND, jit_worker_main },
 	{ KUBELET_WORKER_COMMAND, kubelet_worker_main },
+	{ PROBE_WORKER_COMMAND, probe_worker_main },
 	{ ROWS_WORKER_COMMAND, rows_worker_main },
 	{ RUNTIME_WORKER_COMMAND, runtime_worker_main },
 	{ SYMBOL_WORKER_COMMAND, symbol_worker_main },

@@ -3,8 +3,8 @@
  *
  * A record that begins with 0 is a copy (code_copy.h). All others are a struct sample_event cut
  * behind its last frame: what a CPU did when its timer fired, the beginning or end of a time in
- * which a thread did not run (off_cpu.h), the end of a wait for a lock (lock.h), or growth of
- * memory (growth.h).
+ * which a thread did not run (off_cpu.h), the end of a wait for a lock (lock.h), growth of memory
+ * (growth.h), or an allocation and its end (heap.h).
  *
  *	┌────────┬──────────────────────────┬──────────────────────────┐
  *	│ header │ kernel frames, leaf first │ user frames, leaf first  │
@@ -42,6 +42,8 @@ enum record_kind {
 	RECORD_LOCK, /* it got a lock of the kernel for which it waited (lock.h) */
 	RECORD_BLOCK_FOUND, /* the thread has not run for a while: off_cpu.h */
 	RECORD_GROWTH, /* resident memory has grown (growth.h) */
+	RECORD_ALLOC, /* memory was allocated (heap.h) */
+	RECORD_FREE, /* memory was freed; without frames */
 	RECORD_NR_KINDS,
 };
 
@@ -73,7 +75,9 @@ struct sample_event {
 	 * known, or it was preempted */
 	__u32 runnable_us;
 	__u64 lock; /* address of the lock for which it waited */
-	__u64 grown_bytes; /* what a RECORD_GROWTH stands for */
+	__u64 grown_bytes; /* what a RECORD_GROWTH or RECORD_ALLOC stands for */
+	__u64 address; /* of the memory of RECORD_ALLOC and RECORD_FREE */
+	__u64 alloc_bytes; /* size of that of RECORD_ALLOC */
 	char thread_comm[TASK_COMM_LEN];
 	char process_comm[TASK_COMM_LEN]; /* of the thread group's leader */
 	/* Of the end of a block: the process that had the CPU until then; "": none, or not known */
@@ -81,6 +85,9 @@ struct sample_event {
 	__u64 frames[MAX_FRAMES]; /* words */
 };
 
-_Static_assert(sizeof(struct sample_event) == 136 + 8 * MAX_FRAMES, "no hidden padding");
+#define EVENT_HEADER_BYTES 152 /* before the frames */
+
+_Static_assert(sizeof(struct sample_event) == EVENT_HEADER_BYTES + 8 * MAX_FRAMES,
+	       "no hidden padding");
 
 #endif

@@ -25,6 +25,9 @@
 	X(BLOCK_LOST, blocks_lost, "waits lost: ring buffer full, or the unwinder was busy")       \
 	X(GROWTH_SENT, growth, "growths of memory whose stack was handed to the agent")            \
 	X(GROWTH_LOST, growth_lost, "growths of memory lost: ring buffer full")                    \
+	X(ALLOC_SENT, allocations, "allocations whose stack was handed to the agent")              \
+	X(ALLOC_LOST, allocations_lost, "allocations lost: ring buffer full, or unwinder busy")    \
+	X(FREE_LOST, frees_lost, "frees of sampled allocations lost: ring buffer full")            \
 	X(CGROUP_EVENT_LOST, cgroup_events_lost,                                                   \
 	  "births and deaths of cgroups lost: ring buffer full")
 

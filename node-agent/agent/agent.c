@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/agent.h"
 
+#include "agent/allocation_probes.h"
 #include "agent/capture_choice.h"
 #include "agent/cpu_follower.h"
 #include "agent/host_name.h"
@@ -54,11 +55,11 @@ struct agent {
 	struct sample_source *source;
 	struct strbuf perf_reason; /* why BPF takes no samples; empty: it does */
 	bool has_off_cpu; /* the source sends blocks, maybe only those for locks */
-	bool has_locks; /* the source sends waits for locks */
-	bool has_growth; /* the source sends growth of memory */
+	bool has_locks, has_growth; /* the source sends waits for locks, and growth of memory */
 	struct unwind_tables *tables;
 	struct pipeline *pipeline;
 	struct cpu_follower cpus;
+	struct allocation_probes allocations;
 	uint64_t nr_events_lost; /* up to the last collection */
 	bool has_lost_events; /* and processes were not resynced since */
 	uint64_t next_resync_ns;
@@ -157,6 +158,7 @@ static void apply_events(struct agent *agent, uint64_t until_ns)
 	while ((event = sideband_peek(agent->sideband)) && event->time_ns <= until_ns) {
 		pipeline_add_event(agent->pipeline, event);
 		sample_source_follow_process(agent->source, event);
+		allocation_probes_follow(&agent->allocations, event);
 		sideband_pop(agent->sideband);
 	}
 }
@@ -273,6 +275,7 @@ void agent_free(struct agent *agent)
 {
 	if (!agent)
 		return;
+	allocation_probes_stop(&agent->allocations);
 	pipeline_free(agent->pipeline);
 	unwind_tables_stop(agent->tables);
 	sample_source_close(agent->source);
@@ -306,7 +309,9 @@ int agent_start(struct agent *agent, struct strbuf *reterr_msg)
 	agent->next_poll_ns = clock_mono_ns();
 	agent->next_follow_ns = agent->next_poll_ns + FOLLOW_CPUS_NS;
 	start_blocks(agent);
-	return r;
+	return r < 0 ? r
+		     : allocation_probes_start(&agent->allocations, agent->options, agent->proc_fd,
+					       agent->source, reterr_msg);
 }
 
 int agent_require_target(struct agent *agent, struct strbuf *reterr_msg)
@@ -363,6 +368,11 @@ bool agent_has_locks(const struct agent *agent)
 bool agent_has_growth(const struct agent *agent)
 {
 	return agent->has_growth;
+}
+
+bool agent_has_allocations(const struct agent *agent)
+{
+	return agent->allocations.finder != NULL;
 }
 
 uint32_t agent_nr_cpus(const struct agent *agent)
@@ -426,6 +436,8 @@ static void on_sample(const struct sample_event *sample, void *data)
 		pipeline_add_lock(agent->pipeline, sample);
 	else if (sample->kind == RECORD_GROWTH)
 		pipeline_add_growth(agent->pipeline, sample);
+	else if (sample->kind == RECORD_ALLOC || sample->kind == RECORD_FREE)
+		pipeline_add_alloc(agent->pipeline, sample);
 	else
 		add_sample(agent, sample);
 }
@@ -508,6 +520,7 @@ static void handle_pending(struct agent *agent)
 	poll_source(agent);
 	apply_events(agent, now);
 	pipeline_tick(agent->pipeline, now);
+	allocation_probes_tick(&agent->allocations);
 	if (now < agent->next_follow_ns)
 		return;
 	agent->next_follow_ns = now + FOLLOW_CPUS_NS;

@@ -67,6 +67,9 @@ bool agent_has_locks(const struct agent *agent);
 /* Returns whether it is recorded who makes memory grow. It is not if the kernel does not tell. */
 bool agent_has_growth(const struct agent *agent);
 
+/* Returns whether allocations of programs are recorded. */
+bool agent_has_allocations(const struct agent *agent);
+
 /* Returns why perf takes the samples and not BPF, for people to read; NULL if BPF does.
  * Borrowed. */
 const char *agent_perf_reason(const struct agent *agent);

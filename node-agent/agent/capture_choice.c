@@ -71,6 +71,8 @@ void capture_choice_apply(const struct options *options, struct capture_opts *op
 	opts->may_lack_off_cpu = options_want_kind(options, OPTION_KIND_CPU);
 	opts->locks = options_want_kind(options, OPTION_KIND_LOCK);
 	opts->growth = options_want_kind(options, OPTION_KIND_GROWTH);
+	opts->frees = options_want_kind(options, OPTION_KIND_HEAP);
+	opts->allocations = opts->frees || options_want_kind(options, OPTION_KIND_ALLOC);
 	opts->off_cpu = opts->off_cpu || opts->locks;
 	opts->min_block_ns = options->min_block_ns;
 	opts->wakers = options->wakers;
@@ -86,7 +88,7 @@ static bool is_want_of_room(int error)
 
 static bool wants_more_than_samples(const struct capture_opts *opts)
 {
-	return opts->off_cpu || opts->locks || opts->growth;
+	return opts->off_cpu || opts->locks || opts->growth || opts->allocations;
 }
 
 /* Leaves growth out where the kernel does not tell of it. Errors: -EOPNOTSUPP CPU time is not
@@ -127,6 +129,7 @@ static int open_bpf_best(struct capture_opts *opts, struct strbuf *reterr_msg,
 	opts->off_cpu = false;
 	opts->locks = false;
 	opts->growth = false;
+	opts->allocations = opts->frees = false;
 	return open_bpf(opts, reterr_msg, ret_source);
 }
 
@@ -135,7 +138,8 @@ int capture_choice_open(enum option_capture wanted, struct capture_opts *opts, s
 {
 	if (wanted == OPTION_CAPTURE_PERF && wants_more_than_samples(opts)) {
 		strbuf_append_str(reterr_msg,
-				  "--kind growth, offcpu, wall and lock need --capture=bpf");
+				  "--kind alloc, heap, growth, offcpu, wall and lock need "
+				  "--capture=bpf");
 		return -EOPNOTSUPP;
 	}
 	if (wanted == OPTION_CAPTURE_PERF) {

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,7 +30,19 @@ static void become_command(int wait_fd, char *const *args)
 	_exit(EXIT_NOT_FOUND);
 }
 
-int child_start(char *const *args, bool stdout_to_stderr, struct child *ret_child)
+/* Libraries of the user's choice stay. */
+static void set_preload(const char *library)
+{
+	_cleanup_free_ char *path = realpath(library, NULL), *all = NULL;
+	const char *others = getenv("LD_PRELOAD");
+
+	if (asprintf(&all, "%s%s%s", path ? path : library, others ? ":" : "",
+		     others ? others : "") > 0)
+		setenv("LD_PRELOAD", all, 1);
+}
+
+int child_start(char *const *args, bool stdout_to_stderr, const char *preload,
+		struct child *ret_child)
 {
 	int fds[2];
 
@@ -47,6 +60,8 @@ int child_start(char *const *args, bool stdout_to_stderr, struct child *ret_chil
 		close(fds[1]);
 		if (stdout_to_stderr)
 			dup2(STDERR_FILENO, STDOUT_FILENO);
+		if (preload)
+			set_preload(preload);
 		become_command(fds[0], args);
 	}
 	close(fds[0]);

@@ -19,8 +19,10 @@ struct child {
 #define CHILD_NONE ((struct child){ .hold_fd = -EBADF })
 
 /* Starts the command and holds it. `args` ends with NULL; the program is looked up in PATH. With
- * `stdout_to_stderr` its output goes to standard error. Errors: those of fork(2) and pipe(2). */
-int child_start(char *const *args, bool stdout_to_stderr, struct child *ret_child) must_check;
+ * `stdout_to_stderr` its output goes to standard error. `preload` is a library that is put in front
+ * of its libraries (LD_PRELOAD); NULL: none. Errors: those of fork(2) and pipe(2). */
+int child_start(char *const *args, bool stdout_to_stderr, const char *preload,
+		struct child *ret_child) must_check;
 
 /* Lets the command run, if there is one. Errors: -EPIPE if it is gone. */
 int child_release(struct child *child) must_check;

@@ -57,6 +57,21 @@ static void choose_event(const struct options *options, struct pipeline_opts *op
 	opts->sample_value = capture_choice_event_period(options);
 }
 
+/* A recording has one profile. */
+static void choose_allocations(const struct options *options, struct pipeline_opts *opts)
+{
+	bool is_agent = options->input.command == COMMAND_AGENT;
+	bool bytes = is_agent || !options->counts_objects;
+	bool objects = is_agent || options->counts_objects;
+	bool alloc = options_want_kind(options, OPTION_KIND_ALLOC);
+	bool heap = options_want_kind(options, OPTION_KIND_HEAP);
+
+	opts->counts_alloc_bytes = alloc && bytes;
+	opts->counts_alloc_objects = alloc && objects;
+	opts->counts_bytes_in_use = heap && bytes;
+	opts->counts_objects_in_use = heap && objects;
+}
+
 void pipeline_choice_apply(const struct options *options, struct pipeline_opts *opts,
 			   struct debuginfod_opts *debuginfod)
 {
@@ -92,5 +107,6 @@ void pipeline_choice_apply(const struct options *options, struct pipeline_opts *
 	opts->min_block_ns = options->min_block_ns;
 	opts->shows_rivals = options->wakers;
 	opts->keeps_times = options_want_times(options);
+	choose_allocations(options, opts);
 	choose_event(options, opts);
 }

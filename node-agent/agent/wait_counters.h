@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows of counter_list.c about threads that wait, and about growth of memory. */
+/* The rows of counter_list.c about threads that wait, about growth of memory, and about
+ * allocations. */
 #ifndef AGENT_WAIT_COUNTERS_H
 #define AGENT_WAIT_COUNTERS_H
 
@@ -19,6 +20,13 @@
 			BPF(STAT_GROWTH_SENT)),                                                    \
 		COUNTER("growth_lost", "growth_lost_total",                                        \
 			"Such growths that were lost, by reason.", BY("reason", "ring_full"),      \
-			BPF(STAT_GROWTH_LOST))
+			BPF(STAT_GROWTH_LOST)),                                                    \
+		COUNTER("allocations", "allocations_total",                                        \
+			"Allocations of programs whose stacks were taken.", BPF(STAT_ALLOC_SENT)), \
+		COUNTER("allocations_lost", "allocations_lost_total",                              \
+			"Such allocations that were lost, by reason.", BY("reason", "ring_full"),  \
+			BPF(STAT_ALLOC_LOST)),                                                     \
+		MORE("frees_lost", "free_lost", BPF(STAT_FREE_LOST)),                              \
+		MORE("allocations_no_room", "no_room", AT(agent.pipeline.nr_allocations_lost))
 
 #endif

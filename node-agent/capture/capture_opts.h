@@ -32,6 +32,8 @@ struct capture_opts {
 	bool include_idle;
 	bool off_cpu; /* blocks are wanted; CAPTURE_BPF only */
 	bool growth; /* so is growth of memory; CAPTURE_BPF only */
+	bool allocations; /* and allocations of programs; CAPTURE_BPF only */
+	bool frees; /* and their ends */
 	bool may_lack_off_cpu; /* rather than samples */
 	/* Some cgroups are selected. Until the source is told which, it takes nothing: waits would
 	 * be taken at once. */

@@ -91,6 +91,13 @@ uint32_t sample_source_nr_cpus(const struct sample_source *source)
 	return cpu_timers_count(source->timers);
 }
 
+int sample_source_attach_heap(struct sample_source *source, int fd,
+			      const struct heap_probes *probes)
+{
+	return source->ops->attach_heap ? source->ops->attach_heap(source, fd, probes)
+					: -EOPNOTSUPP;
+}
+
 int sample_source_add_pid(struct sample_source *source, uint32_t pid)
 {
 	return source->ops->add_pid(source, pid);

@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "bpf/shared/cgroups.h"
+#include "bpf/shared/heap.h"
 #include "capture/capture_stats.h"
 #include "capture/perf_events/cpu_list.h"
 #include "capture/sample_consumer.h"
@@ -95,6 +96,12 @@ void sample_source_close_thread(struct sample_source *source, void *thread);
 
 /* Returns whether a block has begun and not ended: its record RECORD_BLOCK_END may be lost. */
 bool sample_source_has_block(const struct sample_source *source, uint32_t tid, uint32_t sequence);
+
+/* From now on, allocations are sampled of all processes that map a file with such probes, if the
+ * source was opened for that. Returns the number of probes; 0 if the file is known. Errors:
+ * -EOPNOTSUPP the backend, or the kernel, cannot do that; those of heap_links_add(). */
+int sample_source_attach_heap(struct sample_source *source, int fd,
+			      const struct heap_probes *probes) must_check;
 
 /* Adds a target while the source runs. Errors: -ENOSPC, and those of bpf(2). */
 int sample_source_add_pid(struct sample_source *source, uint32_t pid) must_check;

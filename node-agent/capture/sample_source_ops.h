@@ -5,6 +5,7 @@
 #define CAPTURE_SAMPLE_SOURCE_OPS_H
 
 #include "bpf/shared/cgroups.h"
+#include "bpf/shared/heap.h"
 #include "capture/capture_stats.h"
 #include "capture/cpu_timers.h"
 #include "capture/sample_consumer.h"
@@ -36,6 +37,8 @@ struct sample_source_ops {
 	void (*close_thread)(void *thread);
 	/* NULL if the backend does not report blocks. */
 	bool (*has_block)(const struct sample_source *source, uint32_t tid, uint32_t sequence);
+	/* NULL if the backend does not report allocations. */
+	int (*attach_heap)(struct sample_source *source, int fd, const struct heap_probes *probes);
 	void (*get_stats)(const struct sample_source *source, struct capture_stats *stats);
 };
 

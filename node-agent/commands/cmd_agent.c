@@ -191,6 +191,7 @@ static void describe_kinds(const struct options *options, const struct agent *ag
 	append_kind(agent_has_off_cpu(agent), "recording waits of threads", out);
 	append_kind(agent_has_locks(agent), "recording waits for locks", out);
 	append_kind(agent_has_growth(agent), "recording growth of memory", out);
+	append_kind(agent_has_allocations(agent), "recording allocations", out);
 }
 
 /* Logs what is profiled, and where the profiles go. */

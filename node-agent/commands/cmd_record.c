@@ -143,7 +143,7 @@ static int start_command(struct recording *recording, struct agent *agent, struc
 	if (recording->options->command.nr == 0)
 		return 0;
 	int r = child_start(recording->options->command.items, writes_to_stdout(recording),
-			    &recording->child);
+			    recording->options->heap_library, &recording->child);
 	if (r == 0)
 		r = agent_add_pid(agent, (uint32_t)recording->child.pid);
 	if (r < 0)
@@ -249,6 +249,10 @@ static void describe_origin(const struct recording *recording, struct strbuf *ti
 	else if (options_want_event(recording->options))
 		strbuf_appendf(title, "by %s",
 			       counted_event_name(capture_choice_event(recording->options)));
+	else if (options_want_kind(recording->options, OPTION_KIND_ALLOC))
+		strbuf_append_str(title, "of allocations");
+	else if (options_want_kind(recording->options, OPTION_KIND_HEAP))
+		strbuf_append_str(title, "of allocations, those in use at the end");
 	else
 		strbuf_append_str(title, "off the CPU");
 	strbuf_appendf(subtitle, "%s, Linux %s, flamelet %s", host.nodename, host.release,
@@ -362,6 +366,12 @@ static void tell_of_nothing(const struct recording *recording, uint64_t nr_lost)
 			"lower --event-period or a longer -d\n",
 			(unsigned long long)capture_choice_event_period(recording->options),
 			recording->target);
+	else if (options_want_kind(recording->options, OPTION_KIND_ALLOC) ||
+		 options_want_kind(recording->options, OPTION_KIND_HEAP))
+		fprintf(stderr,
+			"flamelet: no samples: no process of %s told of allocations; does it have "
+			"libflamelet-heap.so (docs/memory.md)?\n",
+			recording->target);
 	else
 		fprintf(stderr,
 			"flamelet: no samples: %s used less CPU time than one sampling interval; "
@@ -391,7 +401,10 @@ static uint64_t period_of(const struct options *options)
 		return NSEC_PER_SEC / options->frequency_hz;
 	if (options_want_event(options))
 		return capture_choice_event_period(options);
-	return options_want_kind(options, OPTION_KIND_GROWTH); /* its values are bytes */
+	/* Values are bytes, or objects. */
+	return options_want_kind(options, OPTION_KIND_GROWTH) ||
+	       options_want_kind(options, OPTION_KIND_ALLOC) ||
+	       options_want_kind(options, OPTION_KIND_HEAP);
 }
 
 static int finish(struct recording *recording, struct agent *agent)

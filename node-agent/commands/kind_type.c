@@ -9,6 +9,8 @@ static const enum profile_type types[] = {
 	[OPTION_ASKED_LOCK] = PROFILE_LOCK_DELAY,
 	[OPTION_ASKED_CONTENTIONS] = PROFILE_LOCK_CONTENTIONS,
 	[OPTION_ASKED_GROWTH] = PROFILE_RSS_GROWTH,
+	[OPTION_ASKED_ALLOC] = PROFILE_ALLOC_SPACE,
+	[OPTION_ASKED_ALLOC_OBJECTS] = PROFILE_ALLOC_OBJECTS,
 };
 
 enum profile_type kind_type_of(enum option_asked_kind kind)

@@ -28,10 +28,17 @@
 #define OUTPUT_MAX_BYTES 65536
 #define MIB (1024.0 * 1024)
 
-/* The frame on top of growth is the kind of memory. */
+static bool is_of_allocations(enum profile_type type)
+{
+	return type == PROFILE_ALLOC_SPACE || type == PROFILE_ALLOC_OBJECTS ||
+	       type == PROFILE_INUSE_SPACE || type == PROFILE_INUSE_OBJECTS;
+}
+
+/* The frame on top of growth is the kind of memory, that of an allocation is the allocator's. */
 static bool has_tip(const struct profile *profile, const struct profile_stack *stack)
 {
-	return profile->type == PROFILE_RSS_GROWTH && stack->nr > 1;
+	return (profile->type == PROFILE_RSS_GROWTH || is_of_allocations(profile->type)) &&
+	       stack->nr > 1;
 }
 
 /* Appends the function that ran when the sample was taken, or that waited. */
@@ -178,6 +185,17 @@ static void append_total(const struct profile *profile, uint64_t total, struct s
 	}
 	if (profile->type == PROFILE_RSS_GROWTH) {
 		strbuf_appendf(out, "resident memory grew by %.1f MiB", (double)total / MIB);
+		return;
+	}
+	if (profile->type == PROFILE_ALLOC_SPACE || profile->type == PROFILE_INUSE_SPACE) {
+		strbuf_appendf(out, "%.1f MiB %s", (double)total / MIB,
+			       profile->type == PROFILE_ALLOC_SPACE ? "allocated" : "in use");
+		return;
+	}
+	if (is_of_allocations(profile->type)) {
+		text_append_count(out, total);
+		strbuf_append_str(out, profile->type == PROFILE_ALLOC_OBJECTS ? " objects allocated"
+									      : " objects in use");
 		return;
 	}
 	text_append_count(out, total);

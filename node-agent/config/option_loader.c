@@ -349,6 +349,8 @@ static const char *find_fault_of_kinds(enum command_id command, const struct opt
 	if (command == COMMAND_AGENT && options_want_kind(options, OPTION_KIND_WALL))
 		return "--kind: wall is for recordings; an agent has both halves of it with "
 		       "cpu,offcpu";
+	if (command == COMMAND_AGENT && options_want_kind(options, OPTION_KIND_HEAP))
+		return "--kind: heap is for recordings; an agent has alloc";
 	if (command == COMMAND_AGENT && options_want_event(options))
 		return "--kind: hw:EVENT and sw:EVENT are for recordings; use flamelet record";
 	if (options->event_period > 0 && !options_want_event(options))
@@ -369,12 +371,28 @@ static int check_kinds(struct loader *loader)
 	return -EINVAL;
 }
 
+/* Checks that the options of allocations are for a kind that has them. */
+static int check_allocations(struct loader *loader)
+{
+	const struct options *options = loader->options;
+
+	if ((!options->counts_objects && !options->heap_library) ||
+	    options_want_kind(options, OPTION_KIND_ALLOC) ||
+	    options_want_kind(options, OPTION_KIND_HEAP))
+		return 0;
+	strbuf_append_str(loader->message, "--objects and --heap-library are for allocations; add "
+					   "--kind alloc or --kind heap");
+	return -EINVAL;
+}
+
 static int check_profiled(struct loader *loader)
 {
 	int r = choose_run_queue(loader);
 
 	if (r == 0)
 		r = check_kinds(loader);
+	if (r == 0)
+		r = check_allocations(loader);
 	return r < 0 ? r : check_waits(loader);
 }
 

@@ -43,6 +43,8 @@ enum option_kind {
 	OPTION_KIND_LOCK,
 	OPTION_KIND_WALL,
 	OPTION_KIND_GROWTH,
+	OPTION_KIND_ALLOC,
+	OPTION_KIND_HEAP,
 	OPTION_KIND_RUN_QUEUE, /* read as OPTION_KIND_OFF_CPU with two reasons */
 	OPTION_KIND_EVENT, /* this and the following: capture/perf_events/counted_event.h */
 };
@@ -54,6 +56,8 @@ enum option_asked_kind {
 	OPTION_ASKED_LOCK,
 	OPTION_ASKED_CONTENTIONS, /* the number of waits for locks */
 	OPTION_ASKED_GROWTH,
+	OPTION_ASKED_ALLOC,
+	OPTION_ASKED_ALLOC_OBJECTS, /* their number */
 };
 
 enum option_capture {
@@ -217,6 +221,8 @@ struct options {
 
 	unsigned int kinds; /* what is profiled: 1 << enum option_kind */
 	uint64_t event_period; /* of the kinds from OPTION_KIND_EVENT on; 0: the usual one */
+	bool counts_objects; /* and not bytes, of memory */
+	const char *heap_library; /* path; NULL: none */
 	enum option_capture capture;
 	uint32_t stack_copy_bytes; /* bytes that perf copies of each user stack */
 

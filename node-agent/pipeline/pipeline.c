@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "capture/sample_source.h"
+#include "pipeline/allocations.h"
 #include "pipeline/binder.h"
 #include "pipeline/grown_memory.h"
 #include "pipeline/lock_waits.h"
@@ -42,6 +43,7 @@ struct pipeline {
 	struct window_series sampled[PROFILE_NR_TYPES]; /* of all types but that of waits */
 	struct waits waits;
 	struct lock_waits lock_waits;
+	struct allocations allocations;
 	uint64_t next_sweep_ns; /* of the process table */
 	uint64_t started_ns;
 	struct kernel_symbols *kernel; /* the symbolizer's */
@@ -178,6 +180,21 @@ static void init_series(struct pipeline *pipeline)
 		waits_learn_kernel(&pipeline->waits, pipeline->kernel);
 }
 
+static void init_allocations(struct pipeline *pipeline)
+{
+	const struct pipeline_opts *opts = &pipeline->opts;
+	struct window_series *series = pipeline->sampled;
+
+	pipeline->allocations = (struct allocations){
+		.filler = &pipeline->filler,
+		.bytes = opts->counts_alloc_bytes ? &series[PROFILE_ALLOC_SPACE] : NULL,
+		.objects = opts->counts_alloc_objects ? &series[PROFILE_ALLOC_OBJECTS] : NULL,
+		.bytes_in_use = opts->counts_bytes_in_use ? &series[PROFILE_INUSE_SPACE] : NULL,
+		.objects_in_use = opts->counts_objects_in_use ? &series[PROFILE_INUSE_OBJECTS]
+							      : NULL,
+	};
+}
+
 static void init_locks(struct pipeline *pipeline)
 {
 	struct lock_waits *waits = &pipeline->lock_waits;
@@ -214,6 +231,7 @@ int pipeline_start(const struct pipeline_opts *opts, struct pipeline **ret_pipel
 	if (r == 0) {
 		init_series(pipeline);
 		init_locks(pipeline);
+		init_allocations(pipeline);
 	}
 	if (r == 0) {
 		cgroup_filter_init(&pipeline->filter, opts->source, pipeline->identity,
@@ -251,6 +269,17 @@ void pipeline_add_growth(struct pipeline *pipeline, const struct sample_event *e
 	};
 
 	add(pipeline, PROFILE_RSS_GROWTH, &sample);
+}
+
+void pipeline_add_alloc(struct pipeline *pipeline, const struct sample_event *event)
+{
+	if (event->kind == RECORD_FREE) {
+		allocations_free(&pipeline->allocations, event);
+		return;
+	}
+	binder_check_sample(&pipeline->binder, event);
+	allocations_add(&pipeline->allocations, event);
+	binder_see_sample(&pipeline->binder, event);
 }
 
 void pipeline_add_sample(struct pipeline *pipeline, const struct sample_event *event)
@@ -351,6 +380,7 @@ void pipeline_add_event(struct pipeline *pipeline, const struct proc_event *even
 {
 	if (event->kind == PROC_KERNEL_CODE)
 		kernel_symbols_outdate(pipeline->kernel, event->time_ns);
+	allocations_follow(&pipeline->allocations, event);
 	process_table_handle(pipeline->processes, event);
 	binder_see_event(&pipeline->binder, event);
 }
@@ -409,6 +439,7 @@ void pipeline_close(struct pipeline *pipeline)
 	if (!pipeline->symbolizer || !symbolizer_thread_is_running(pipeline->symbolizer))
 		return;
 	waits_close(&pipeline->waits, now_ns);
+	allocations_close(&pipeline->allocations, now_ns);
 	for (size_t type = 0; type < PROFILE_NR_TYPES; type++) {
 		window_series_end(&pipeline->sampled[type], now_ns);
 		window_filler_close(&pipeline->filler, &pipeline->sampled[type]);
@@ -441,6 +472,7 @@ void pipeline_free(struct pipeline *pipeline)
 		window_free(pipeline->sampled[type].window);
 	waits_done(&pipeline->waits);
 	lock_waits_done(&pipeline->lock_waits);
+	allocations_done(&pipeline->allocations);
 	kernel_symbols_free(pipeline->kernel);
 	identity_free(pipeline->identity);
 	elf_cache_free(pipeline->elfs);
@@ -462,6 +494,7 @@ struct pipeline_stats pipeline_get_stats(struct pipeline *pipeline)
 		.nr_samples = pipeline->filler.nr_samples,
 		.nr_samples_lost = pipeline->filler.nr_samples_lost + symbolizer.nr_samples_lost,
 		.nr_blocks_lost = pipeline->waits.nr_blocks_lost,
+		.nr_allocations_lost = pipeline->allocations.nr_lost,
 		.nr_windows = pipeline->filler.nr_windows,
 		.nr_windows_finished = symbolizer.nr_windows_finished,
 		.nr_frames_named = symbolizer.nr_frames_named,

@@ -59,6 +59,8 @@ struct pipeline_opts {
 	bool wall; /* and samples of CPU time in the same profiles */
 	bool locks; /* there will be waits for locks */
 	bool counts_contentions; /* not only the time of these */
+	bool counts_alloc_bytes, counts_alloc_objects; /* of what was allocated, these are wanted */
+	bool counts_bytes_in_use, counts_objects_in_use; /* and these of what is in use */
 	uint32_t hidden_reasons; /* 1 << enum wait_reason: blocks that do not count */
 	uint64_t min_block_ns; /* shorter ones do not */
 	bool shows_rivals; /* who had the CPU for which a thread waited */
@@ -74,6 +76,7 @@ struct pipeline_stats {
 	uint64_t nr_samples; /* handed in; of blocks their parts in each window */
 	uint64_t nr_samples_lost; /* windows dropped or full, no memory */
 	uint64_t nr_blocks_lost; /* no memory, or their ends were lost */
+	uint64_t nr_allocations_lost; /* in use, but not counted: no memory or room */
 	uint64_t nr_windows; /* handed to the symbolizer */
 	/* Windows that delay no others any more; the symbolizer may still hold some. */
 	uint64_t nr_windows_finished;
@@ -101,6 +104,8 @@ void pipeline_add_running(struct pipeline *pipeline, const struct sample_event *
 void pipeline_add_lock(struct pipeline *pipeline, const struct sample_event *event);
 /* The same for a record RECORD_GROWTH. The kind of memory is on top of its stack. */
 void pipeline_add_growth(struct pipeline *pipeline, const struct sample_event *event);
+/* The same for the records RECORD_ALLOC and RECORD_FREE. */
+void pipeline_add_alloc(struct pipeline *pipeline, const struct sample_event *event);
 /* The same for the records of blocks (bpf/shared/off_cpu.h). Blocks may begin before
  * pipeline_start_blocks(). From then on their time is counted, and what was counted before and is
  * in no finished profile is forgotten. */

@@ -23,7 +23,7 @@
 #define LOG_STATS 4
 
 #define LOG_BYTES ((size_t)16 << 20) /* what is not written takes no memory */
-#define MAX_PROGRAMS 16
+#define MAX_PROGRAMS 32
 
 DEFINE_FREEP(struct flamelet_bpf, flamelet_bpf__destroy)
 
@@ -58,6 +58,7 @@ static void set_knobs(struct flamelet_bpf *skel, bool cgroup_is_v1)
 	bpf_program__set_autoload(skel->progs.lock_end, has_locks);
 	skel->rodata->growth_is_followed = has_growth;
 	bpf_program__set_autoload(skel->progs.growth, has_growth);
+	skel->rodata->heap_is_followed = true;
 	skel->rodata->include_idle = true;
 	skel->rodata->cgroup_is_v1 = cgroup_is_v1;
 	skel->rodata->filter_by_pid = true;

@@ -4,9 +4,12 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "bpf/shared/growth.h"
+#include "bpf/shared/heap.h"
 #include "bpf/shared/lock.h"
 #include "capture/bpf/block_slots.h"
 #include "capture/bpf/bpf_totals.h"
+#include "capture/bpf/capture_knobs.h"
+#include "capture/bpf/heap_links.h"
 #include "capture/bpf/target_maps.h"
 #include "capture/bpf/thread_sweep.h"
 #include "capture/bpf/threshold.h"
@@ -24,16 +27,9 @@
 
 #include "flamelet_bpf.skel.h"
 
-/* Room for this many polling intervals of samples of an average size: the reader may be late. */
-#define RING_POLLS 8
-#define RING_SAMPLE_BYTES 1024
-#define RING_MIN_BYTES (UINT64_C(1) << 19)
-#define RING_MIN_BLOCK_BYTES (UINT64_C(1) << 22) /* at first, each thread has a block */
-#define RING_MAX_BYTES (UINT64_C(1) << 26)
+#define ALLOCATIONS_RATE 1000 /* per second and CPU */
 
 #define CGROUPS_PER_POLL 4096 /* more than the ring has room for */
-
-#define THREAD_MIN_BYTES 16384 /* smallest size of a kernel stack */
 
 struct capture_bpf {
 	struct sample_source base; /* its verdicts are in the skeleton's memory */
@@ -42,7 +38,8 @@ struct capture_bpf {
 	struct ring_buffer *ring; /* owned */
 	struct ring_buffer *cgroup_ring; /* owned */
 	struct block_slots blocks;
-	struct threshold locks, growth;
+	struct threshold locks, growth, allocations;
+	struct heap_links heap;
 	struct thread_sweep sweep; /* if blocks are wanted */
 	int wake_fd; /* owned; epoll(7), readable when the sampler wakes us */
 	const struct sample_consumer *consumer; /* during a poll */
@@ -55,94 +52,6 @@ struct capture_bpf {
 	uint32_t nr_cgroups_left; /* events that this poll may still take out of the ring */
 	uint64_t nr_cgroups;
 };
-
-static uint32_t ring_bytes(const struct capture_opts *opts)
-{
-	uint64_t samples = (uint64_t)libbpf_num_possible_cpus() * opts->frequency_hz *
-			   opts->poll_interval_ns * RING_POLLS / NSEC_PER_SEC;
-	bool has_more = opts->off_cpu || opts->locks || opts->growth || opts->event;
-	uint64_t bytes = has_more ? RING_MIN_BLOCK_BYTES : RING_MIN_BYTES;
-
-	while (bytes < samples * RING_SAMPLE_BYTES && bytes < RING_MAX_BYTES)
-		bytes *= 2;
-	return (uint32_t)bytes;
-}
-
-static int size_growth_maps(struct flamelet_bpf *skel)
-{
-	int r = bpf_map__set_max_entries(skel->maps.growth_slots, 1);
-
-	return r < 0 ? r : bpf_map__set_max_entries(skel->maps.growth_cpu_slots, 1);
-}
-
-/* Maps that are not used take no memory; that of pids may grow while a command forks. */
-static int size_maps(struct flamelet_bpf *skel, const struct capture_opts *opts)
-{
-	int r = 0;
-
-	if (!opts->follow_forks)
-		r = bpf_map__set_max_entries(skel->maps.filter_pids, (uint32_t)opts->nr_pids + 1);
-	if (r == 0)
-		r = bpf_map__set_max_entries(skel->maps.filter_tids, (uint32_t)opts->nr_tids + 1);
-	if (r == 0)
-		r = bpf_map__set_max_entries(skel->maps.filter_comms, (uint32_t)opts->nr_comms + 1);
-	if (r == 0 && !opts->off_cpu)
-		r = bpf_map__set_max_entries(skel->maps.off_cpu_slots, 1);
-	if (r == 0 && !opts->locks)
-		r = bpf_map__set_max_entries(skel->maps.lock_waits, 1);
-	if (r == 0 && !opts->growth)
-		r = size_growth_maps(skel);
-	if (r == 0 && (skel->rodata->off_cpu_has_exit || skel->rodata->lock_is_followed ||
-		       skel->rodata->growth_is_followed))
-		r = bpf_map__set_max_entries(skel->maps.scratch_of_cpu, 2);
-	return r;
-}
-
-/* Returns the kernel's THREAD_SIZE: 16 KiB, or a page if that is larger. */
-static uint32_t thread_size(void)
-{
-	uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE);
-
-	return page > THREAD_MIN_BYTES ? page : THREAD_MIN_BYTES;
-}
-
-/* sched_exit_tp, which comes when a thread runs again, is there since about Linux 6.15;
- * contention_begin and contention_end since 5.19. */
-static bool kernel_has_tracepoint(const char *name)
-{
-	return libbpf_find_vmlinux_btf_id(name, BPF_TRACE_RAW_TP) > 0;
-}
-
-bool capture_bpf_knows_locks(void)
-{
-	return kernel_has_tracepoint("contention_begin") && kernel_has_tracepoint("contention_end");
-}
-
-static void set_knobs(struct flamelet_bpf *skel, const struct capture_opts *opts)
-{
-	skel->rodata->include_idle = opts->include_idle;
-	skel->rodata->cgroup_is_v1 = opts->cgroup_is_v1;
-	skel->rodata->cgroup_is_cpu = opts->cgroup_is_cpu;
-	skel->rodata->cgroup_hierarchy = opts->cgroup_hierarchy;
-	skel->rodata->thread_size = thread_size();
-	skel->rodata->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
-	skel->rodata->filter_by_pid = opts->nr_pids > 0 || opts->follow_forks;
-	skel->rodata->filter_by_tid = opts->nr_tids > 0;
-	skel->rodata->filter_by_comm = opts->nr_comms > 0;
-	bpf_program__set_autoload(skel->progs.follow_fork, opts->follow_forks);
-	skel->rodata->off_cpu_has_exit = opts->off_cpu && kernel_has_tracepoint("sched_exit_tp");
-	skel->rodata->off_cpu_min_ns = opts->min_block_ns;
-	skel->rodata->off_cpu_only_locks = opts->only_locks;
-	bpf_program__set_autoload(skel->progs.off_cpu_waking, opts->off_cpu && opts->wakers);
-	bpf_program__set_autoload(skel->progs.off_cpu_switch, opts->off_cpu);
-	bpf_program__set_autoload(skel->progs.thread_sweep, opts->off_cpu);
-	bpf_program__set_autoload(skel->progs.off_cpu_exit, skel->rodata->off_cpu_has_exit);
-	skel->rodata->lock_is_followed = opts->locks && capture_bpf_knows_locks();
-	bpf_program__set_autoload(skel->progs.lock_begin, skel->rodata->lock_is_followed);
-	bpf_program__set_autoload(skel->progs.lock_end, skel->rodata->lock_is_followed);
-	skel->rodata->growth_is_followed = opts->growth;
-	bpf_program__set_autoload(skel->progs.growth, opts->growth);
-}
 
 /* Explains what the user can do if a program does not load. */
 static int explain_load(int error, struct strbuf *reterr_msg)
@@ -174,11 +83,9 @@ static int load(struct capture_bpf *capture, const struct capture_opts *opts,
 	capture->skel = flamelet_bpf__open();
 	if (!capture->skel)
 		return explain_load(-errno, reterr_msg);
-	set_knobs(capture->skel, opts);
+	capture_knobs_set(capture->skel, opts);
 
-	int r = bpf_map__set_max_entries(capture->skel->maps.samples, ring_bytes(opts));
-	if (r == 0)
-		r = size_maps(capture->skel, opts);
+	int r = capture_knobs_size_maps(capture->skel, opts);
 	if (r == 0)
 		r = flamelet_bpf__load(capture->skel);
 	if (r < 0)
@@ -250,6 +157,8 @@ static void on_sample(struct capture_bpf *capture, const struct sample_event *ev
 		thread_sweep_end(&capture->sweep, event, consumer);
 	if (event->kind == RECORD_GROWTH)
 		threshold_count(&capture->growth);
+	if (event->kind == RECORD_ALLOC)
+		threshold_count(&capture->allocations);
 	consumer->catch_up(event->time_ns, consumer->data);
 	consumer->handle(event, consumer->data);
 }
@@ -442,6 +351,12 @@ static int attach(struct capture_bpf *capture, const struct capture_opts *opts)
 		.min = GROWTH_MIN_MEAN_BYTES,
 		.max = GROWTH_MAX_MEAN_BYTES,
 	};
+	capture->allocations = (struct threshold){
+		.rate = ALLOCATIONS_RATE,
+		.value = (volatile uint64_t *)&capture->skel->data->heap_interval,
+		.min = HEAP_MIN_INTERVAL,
+		.max = HEAP_MAX_INTERVAL,
+	};
 	if (r == 0)
 		r = attach_progs(capture->skel, opts);
 	return r < 0 ? r : cpu_timers_new(&kind, opts->cpus, &capture->base.timers);
@@ -453,6 +368,7 @@ static void close_bpf(struct sample_source *base)
 
 	if (capture->skel)
 		flamelet_bpf__detach(capture->skel);
+	heap_links_done(&capture->heap);
 	cleanup_closep(&capture->wake_fd);
 	thread_sweep_close(&capture->sweep);
 	block_slots_close(&capture->blocks);
@@ -479,6 +395,7 @@ static uint64_t poll_samples(struct sample_source *base, const struct sample_con
 	block_slots_pace(&capture->blocks, sample_source_nr_cpus(base), now_ns);
 	threshold_pace(&capture->locks, sample_source_nr_cpus(base), now_ns);
 	threshold_pace(&capture->growth, sample_source_nr_cpus(base), now_ns);
+	threshold_pace(&capture->allocations, sample_source_nr_cpus(base), now_ns);
 	return capture->nr_polled;
 }
 
@@ -527,6 +444,23 @@ static bool has_block(const struct sample_source *base, uint32_t tid, uint32_t s
 	return block_slots_has(&((const struct capture_bpf *)base)->blocks, tid, sequence);
 }
 
+static int attach_heap(struct sample_source *base, int fd, const struct heap_probes *probes)
+{
+	struct capture_bpf *capture = (struct capture_bpf *)base;
+	const struct flamelet_bpf *skel = capture->skel;
+	struct heap_links *heap = &capture->heap;
+	struct file_key key;
+
+	int r = unwind_memory_find_key(base->unwind_memory, fd, &key);
+	if (r < 0)
+		return r;
+	heap->has_multi = heap_links_kernel_has_multi();
+	heap->programs[HEAP_PROBE_ALLOC] = skel->progs.heap_alloc;
+	if (bpf_program__autoload(skel->progs.heap_free))
+		heap->programs[HEAP_PROBE_FREE] = skel->progs.heap_free;
+	return heap_links_add(heap, &key, fd, probes);
+}
+
 static void get_stats(const struct sample_source *base, struct capture_stats *stats)
 {
 	const struct capture_bpf *capture = (const struct capture_bpf *)base;
@@ -558,13 +492,9 @@ static const struct sample_source_ops ops = {
 	.open_thread = open_thread,
 	.close_thread = close_thread,
 	.has_block = has_block,
+	.attach_heap = attach_heap,
 	.get_stats = get_stats,
 };
-
-bool capture_bpf_knows_growth(void)
-{
-	return libbpf_find_vmlinux_btf_id("rss_stat", BPF_TRACE_RAW_TP) > 0;
-}
 
 int capture_bpf_open(const struct capture_opts *opts, struct strbuf *reterr_msg,
 		     struct sample_source **ret_source)

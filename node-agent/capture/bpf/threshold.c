@@ -13,7 +13,8 @@ void threshold_count(struct threshold *threshold)
 
 void threshold_pace(struct threshold *threshold, uint32_t nr_cpus, uint64_t now_ns)
 {
-	uint64_t wanted = THRESHOLD_RATE * (uint64_t)(nr_cpus > 0 ? nr_cpus : 1);
+	uint64_t rate = threshold->rate > 0 ? threshold->rate : THRESHOLD_RATE;
+	uint64_t wanted = rate * (nr_cpus > 0 ? nr_cpus : 1);
 
 	if (!threshold->value || now_ns < threshold->next_ns)
 		return;

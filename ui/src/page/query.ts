@@ -20,13 +20,15 @@ export interface Info {
 
 const TYPE_TEXTS: Record<string, string> = {
 	cpu: 'CPU', off_cpu: 'waits', delay: 'locks', contentions: 'waits for locks',
-	rss_growth: 'memory growth',
+	rss_growth: 'memory growth', alloc_space: 'allocations', alloc_objects: 'allocated objects',
 };
 
 const ZERO_TEXTS: Record<string, [string, string][]> = {
 	cpu: [['0 s', 'CPU time'], ['0.00', 'CPUs busy on average'], ['0', 'samples']],
 	contentions: [['0', 'waits']],
 	rss_growth: [['0 B', 'of growth']],
+	alloc_space: [['0 B', 'allocated']],
+	alloc_objects: [['0', 'objects']],
 };
 
 /** The numbers of a selection without samples, and what they are. */

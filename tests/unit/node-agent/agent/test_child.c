@@ -46,7 +46,7 @@ static bool has_run(void)
 
 static int start(const char *const *args, struct child *ret_child)
 {
-	return child_start((char *const *)args, false, ret_child);
+	return child_start((char *const *)args, false, NULL, ret_child);
 }
 
 /* Starts a command that leaves the marker. */

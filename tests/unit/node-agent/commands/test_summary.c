@@ -142,7 +142,7 @@ static void stacks_that_are_cut_short_are_told_from_one_in_a_hundred_on(void **s
 static void other_values_are_not_called_cpu_time(void **state)
 {
 	static const struct sample_line lines[] = {
-		{ NULL, NULL, NULL, NULL, "x", "malloc", FRAME_NATIVE, 4096 },
+		{ NULL, NULL, NULL, NULL, "x", "malloc", FRAME_NATIVE, 2097152 },
 	};
 	_cleanup_(profile_unrefp) struct profile *profile = profile_of(lines, array_len(lines));
 	struct summary summary = {
@@ -151,7 +151,7 @@ static void other_values_are_not_called_cpu_time(void **state)
 	(void)state;
 
 	profile->type = PROFILE_INUSE_SPACE;
-	expect_summary(&summary, "4,096 bytes in 10.0 s on 2 CPUs; lost samples: 0\n"
+	expect_summary(&summary, "2.0 MiB in use in 10.0 s on 2 CPUs; lost samples: 0\n"
 				 "owned by        100.0 %  x (host)\n"
 				 "top functions   100.0 %  malloc\n");
 }

@@ -21,6 +21,8 @@ static void kinds_are_cpu_time_unless_told(void **state)
 		{ COMMAND_RECORD, "", true, false, false },
 		{ COMMAND_RECORD, "--kind offcpu", false, true, false },
 		{ COMMAND_RECORD, "--kind growth", false, false, true },
+		{ COMMAND_RECORD, "--kind heap --objects", false, false, false },
+		{ COMMAND_AGENT, "--kind cpu,alloc", true, false, false },
 		{ COMMAND_TOP, "", true, true, false },
 		{ COMMAND_TOP, "--kind cpu", true, false, false },
 		{ COMMAND_DUMP, "-p 1", true, false, false },

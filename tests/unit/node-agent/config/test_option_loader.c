@@ -222,8 +222,11 @@ struct refusal {
 
 static const struct refusal refusals[] = {
 	{ COMMAND_QUERY, "--kind cpu,offcpu",
-	  "--kind: invalid value \"cpu,offcpu\"; expected cpu, offcpu, lock, contentions or "
-	  "growth" },
+	  "--kind: invalid value \"cpu,offcpu\"; expected cpu, offcpu, lock, contentions, "
+	  "growth, alloc or alloc-objects" },
+	{ COMMAND_RECORD, "--objects",
+	  "--objects and --heap-library are for allocations; add --kind alloc or --kind heap" },
+	{ COMMAND_AGENT, "--kind heap", "--kind: heap is for recordings; an agent has alloc" },
 	{ COMMAND_FINDINGS, "--kind offcpu",
 	  "--kind is an option of record, not of findings; see flamelet findings --help" },
 	{ COMMAND_TOP, "--kind offcpu", "--kind: top shows cpu or cpu,offcpu" },
@@ -339,13 +342,14 @@ static const struct refusal refusals[] = {
 	{ COMMAND_RECORD, "--kind runq --reason disk",
 	  "--kind: runq stands for offcpu with --reason preempted,run-queue; leave it out" },
 	{ COMMAND_AGENT, "--kind none",
-	  "--kind: invalid value \"none\"; expected cpu, offcpu, lock, wall, growth or runq; for "
-	  "the agent, several of them; for a recording also hw:cycles, hw:instructions, "
+	  "--kind: invalid value \"none\"; expected cpu, offcpu, lock, wall, growth, alloc, heap "
+	  "or "
+	  "runq; for the agent, several of them; for a recording also hw:cycles, hw:instructions, "
 	  "hw:cache-misses, hw:branch-misses, sw:page-faults, sw:major-faults, "
 	  "sw:context-switches or sw:migrations" },
 	{ COMMAND_RECORD, "--kind hw:",
-	  "--kind: invalid value \"hw:\"; expected cpu, offcpu, lock, wall, growth or runq; for "
-	  "the agent, several of them; for a recording also hw:cycles, hw:instructions, "
+	  "--kind: invalid value \"hw:\"; expected cpu, offcpu, lock, wall, growth, alloc, heap or "
+	  "runq; for the agent, several of them; for a recording also hw:cycles, hw:instructions, "
 	  "hw:cache-misses, hw:branch-misses, sw:page-faults, sw:major-faults, "
 	  "sw:context-switches or sw:migrations" },
 	{ COMMAND_AGENT, "--kind cpu,hw:cycles",

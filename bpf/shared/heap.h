@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The contract for allocations of programs.
+ *
+ * Allocators that follow OpenTelemetry's contract sample allocations by their bytes, and tell of
+ * them with the USDT probes otel_memory:alloc(ptr, size, weighted_bytes) and otel_memory:free(ptr).
+ * The kernel side is attached to them as uprobes. It takes one of `heap_interval` of what is told,
+ * and sends RECORD_ALLOC for it; so a record stands for weighted_bytes * heap_interval bytes. It
+ * sends RECORD_FREE, without frames, for each free that is told: of these, the agent knows which
+ * allocations it has. */
+#ifndef BPF_SHARED_HEAP_H
+#define BPF_SHARED_HEAP_H
+
+#include <linux/types.h>
+
+/* Limits of heap_interval. The agent raises it if many records come, and lowers it if few do. */
+#define HEAP_MIN_INTERVAL 1
+#define HEAP_MAX_INTERVAL (1 << 16)
+
+#define HEAP_MAX_WEIGHT (1ULL << 44) /* 16 TiB: a program that tells of more errs */
+
+/* Where the arguments of a probe are: the cookie of its uprobe, with 20 bits for each of them. An
+ * argument is in a register, or in memory near the address in a register. */
+#define HEAP_MAX_ARGUMENTS 3
+#define HEAP_ARGUMENT_BITS 20
+#define HEAP_REGISTER_BITS 5 /* a word of bpf_user_pt_regs_t */
+#define HEAP_IN_MEMORY (1U << 5)
+#define HEAP_IS_SHORT (1U << 6) /* 4 bytes without a sign, else 8 */
+#define HEAP_OFFSET_SHIFT 7 /* of memory, biased by … */
+#define HEAP_OFFSET_BIAS (1 << 12)
+
+#define HEAP_REGISTER(word) ((__u64)(word))
+#define HEAP_ARGUMENT(number, argument) ((argument) << (HEAP_ARGUMENT_BITS * (number)))
+
+/* The arguments are where those of a function are: what is known without cookies, before Linux
+ * 5.15. */
+#if defined(__TARGET_ARCH_arm64) || defined(__aarch64__)
+#define HEAP_USUAL_ARGUMENTS                                                                       \
+	(HEAP_ARGUMENT(0, HEAP_REGISTER(0)) | HEAP_ARGUMENT(1, HEAP_REGISTER(1)) |                 \
+	 HEAP_ARGUMENT(2, HEAP_REGISTER(2)))
+#else
+#define HEAP_USUAL_ARGUMENTS                                                                       \
+	(HEAP_ARGUMENT(0, HEAP_REGISTER(14)) | HEAP_ARGUMENT(1, HEAP_REGISTER(13)) |               \
+	 HEAP_ARGUMENT(2, HEAP_REGISTER(12)))
+#endif
+
+enum heap_probe_kind {
+	HEAP_PROBE_ALLOC,
+	HEAP_PROBE_FREE,
+	HEAP_NR_PROBE_KINDS,
+};
+
+/* A probe of a file. */
+struct heap_probe {
+	__u64 offset; /* of its instruction in the file */
+	__u64 semaphore; /* offset of its semaphore in the file; 0: it has none */
+	__u64 arguments;
+	__u32 kind; /* enum heap_probe_kind */
+	__u32 pad;
+};
+
+#define HEAP_MAX_PROBES 64 /* of a file */
+
+struct heap_probes {
+	__u64 nr;
+	struct heap_probe of[HEAP_MAX_PROBES];
+};
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "capture/bpf/heap_links.h"
+
+#include <bpf/libbpf.h>
+#include <linux/bpf.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define TRACE_UPROBE_MULTI 48 /* enum bpf_attach_type in newer headers */
+#define ALL_PROCESSES -1
+#define PATH_BYTES 32
+
+#if defined(__aarch64__)
+static const uint8_t nop[] = { 0x1f, 0x20, 0x03, 0xd5 };
+#else
+static const uint8_t nop[] = { 0x90 };
+#endif
+
+/* The arguments of BPF_LINK_CREATE, as newer headers have them. */
+struct multi_attr {
+	uint32_t prog_fd, target_fd, attach_type, link_flags;
+	uint64_t path, offsets, semaphores, cookies;
+	uint32_t nr, flags, pid, pad;
+};
+
+bool heap_links_kernel_has_multi(void)
+{
+	return libbpf_find_vmlinux_btf_id("bpf_uprobe_multi_link_attach", BPF_TRACE_FENTRY) > 0;
+}
+
+/* Returns whether programs learn the cookie of their probe: since the same version of Linux as
+ * links of perf events have one. */
+static bool kernel_has_cookies(void)
+{
+	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_attach_cookie, NULL) == 1;
+}
+
+void heap_links_prepare(struct bpf_program *program)
+{
+	if (heap_links_kernel_has_multi())
+		bpf_program__set_expected_attach_type(program,
+						      (enum bpf_attach_type)TRACE_UPROBE_MULTI);
+}
+
+static bool has_file(const struct heap_links *links, const struct file_key *key)
+{
+	for (size_t i = 0; i < links->nr_files; i++)
+		if (memcmp(&links->files[i], key, sizeof(*key)) == 0)
+			return true;
+	return false;
+}
+
+/* Attaches a program to all probes of its kind. */
+static int add_multi(struct heap_links *links, uint32_t kind, const char *path,
+		     const struct heap_probes *probes)
+{
+	uint64_t offsets[HEAP_MAX_PROBES], semaphores[HEAP_MAX_PROBES], cookies[HEAP_MAX_PROBES];
+	struct multi_attr attr = {
+		.prog_fd = (uint32_t)bpf_program__fd(links->programs[kind]),
+		.attach_type = TRACE_UPROBE_MULTI,
+		.path = (uintptr_t)path,
+		.offsets = (uintptr_t)offsets,
+		.semaphores = (uintptr_t)semaphores,
+		.cookies = (uintptr_t)cookies,
+	};
+
+	for (size_t i = 0; i < probes->nr; i++) {
+		if (probes->of[i].kind != kind)
+			continue;
+		offsets[attr.nr] = probes->of[i].offset;
+		semaphores[attr.nr] = probes->of[i].semaphore;
+		cookies[attr.nr++] = probes->of[i].arguments;
+	}
+	if (attr.nr == 0)
+		return 0;
+	if (links->nr_fds == HEAP_LINKS_MAX)
+		return -ENOSPC;
+	int fd = (int)syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
+	if (fd < 0)
+		return -errno;
+	links->fds[links->nr_fds++] = fd;
+	return (int)attr.nr;
+}
+
+/* Arguments of another kind of probe than alloc are fewer. */
+static bool is_usual(const struct heap_probe *probe)
+{
+	uint64_t first = (1 << HEAP_ARGUMENT_BITS) - 1;
+	uint64_t mask = probe->kind == HEAP_PROBE_FREE ? first : UINT64_MAX;
+
+	return probe->arguments == (HEAP_USUAL_ARGUMENTS & mask);
+}
+
+static int add_event(struct heap_links *links, const char *path, const struct heap_probe *probe)
+{
+	bool has_cookies = kernel_has_cookies();
+	LIBBPF_OPTS(bpf_uprobe_opts, opts, .ref_ctr_offset = probe->semaphore,
+		    .bpf_cookie = has_cookies ? probe->arguments : 0);
+
+	if (!has_cookies && !is_usual(probe))
+		return -EOPNOTSUPP;
+	if (links->nr_links == HEAP_LINKS_MAX)
+		return -ENOSPC;
+	struct bpf_link *link = bpf_program__attach_uprobe_opts(
+		links->programs[probe->kind], ALL_PROCESSES, path, probe->offset, &opts);
+	if (!link)
+		return -errno;
+	links->links[links->nr_links++] = link;
+	return 1;
+}
+
+static int add_events(struct heap_links *links, uint32_t kind, const char *path,
+		      const struct heap_probes *probes)
+{
+	int nr = 0, error = 0;
+
+	for (size_t i = 0; i < probes->nr; i++) {
+		if (probes->of[i].kind != kind)
+			continue;
+		int r = add_event(links, path, &probes->of[i]);
+		if (r < 0)
+			error = r;
+		else
+			nr += r;
+	}
+	return nr > 0 ? nr : error;
+}
+
+/* The kernel will put a breakpoint there, and count in the semaphore, in all processes that map the
+ * file. Who told of the places may lie. */
+static bool is_harmless(int fd, const struct heap_probe *probe)
+{
+	uint8_t code[sizeof(nop)];
+	uint16_t semaphore = 0;
+
+	if (pread(fd, code, sizeof(code), (off_t)probe->offset) != sizeof(code) ||
+	    memcmp(code, nop, sizeof(nop)) != 0)
+		return false;
+	return probe->semaphore == 0 || (pread(fd, &semaphore, sizeof(semaphore),
+					       (off_t)probe->semaphore) == sizeof(semaphore) &&
+					 semaphore == 0);
+}
+
+static bool are_harmless(int fd, const struct heap_probes *probes)
+{
+	for (size_t i = 0; i < probes->nr; i++)
+		if (!is_harmless(fd, &probes->of[i]))
+			return false;
+	return true;
+}
+
+/* Frees come first: of what is allocated then, no free is missed. */
+int heap_links_add(struct heap_links *links, const struct file_key *key, int fd,
+		   const struct heap_probes *probes)
+{
+	char path[PATH_BYTES];
+	int nr = 0;
+
+	if (has_file(links, key))
+		return 0;
+	if (links->nr_files == HEAP_LINKS_MAX_FILES)
+		return -ENOSPC;
+	if (!are_harmless(fd, probes))
+		return -EBADMSG;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	for (int kind = HEAP_NR_PROBE_KINDS - 1; kind >= 0; kind--) {
+		if (!links->programs[kind])
+			continue;
+		int r = links->has_multi ? add_multi(links, (uint32_t)kind, path, probes)
+					 : add_events(links, (uint32_t)kind, path, probes);
+		if (r < 0)
+			return r;
+		nr += r;
+	}
+	links->files[links->nr_files++] = *key;
+	return nr;
+}
+
+void heap_links_done(struct heap_links *links)
+{
+	for (size_t i = 0; i < links->nr_fds; i++)
+		close(links->fds[i]);
+	for (size_t i = 0; i < links->nr_links; i++)
+		bpf_link__destroy(links->links[i]);
+	links->nr_fds = 0;
+	links->nr_links = 0;
+}
