@@ -51,6 +51,11 @@ typedef struct {
 	int counter;
 } atomic_t;
 
+struct irqaction { /* include/linux/interrupt.h */
+	void *handler;
+	const char *name;
+};
+
 struct signal_struct {
 	atomic_t live; /* threads that have not exited */
 };

@@ -19,6 +19,8 @@ const volatile bool lock_is_followed = false;
 const volatile bool off_cpu_only_locks = false;
 const volatile bool growth_is_followed = false;
 const volatile bool heap_is_followed = false;
+const volatile bool irq_is_followed = false;
+const volatile bool only_interrupts = false;
 const volatile __u64 off_cpu_min_ns = 0;
 const volatile bool pass_to_perf = false;
 

@@ -10,6 +10,7 @@
 #include "bpf/shared/events.h"
 #include "bpf/shared/growth.h"
 #include "bpf/shared/heap.h"
+#include "bpf/shared/irq.h"
 #include "bpf/shared/lock.h"
 #include "bpf/shared/off_cpu.h"
 #include "bpf/shared/stats.h"
@@ -227,6 +228,15 @@ MAP struct {
 	__type(key, __u32);
 	__type(value, struct growth_cpu);
 } growth_cpus SEC(".maps");
+
+/* By the number of the CPU. The agent sets the size, and reads it. */
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct irq_cpu);
+} irq_cpus SEC(".maps");
 
 /* Targets. Sized and written by the agent; filter_pids also written by follow.bpf.c, where it
  * keeps this size. An entry's value means nothing. They are preallocated: before Linux 6.1

@@ -25,6 +25,8 @@ extern const volatile bool lock_is_followed; /* lock_end() runs */
 extern const volatile bool off_cpu_only_locks; /* only blocks for locks of user space */
 extern const volatile bool growth_is_followed; /* growth() runs */
 extern const volatile bool heap_is_followed; /* heap_alloc() runs */
+extern const volatile bool irq_is_followed; /* the programs of irq.bpf.c run */
+extern const volatile bool only_interrupts; /* of samples, only those of interrupts are wanted */
 extern const volatile __u64 off_cpu_min_ns; /* shorter blocks are not wanted */
 extern const volatile bool
 	pass_to_perf; /* the event of a wanted sample writes its own record too */

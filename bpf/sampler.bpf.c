@@ -4,7 +4,7 @@
  * Attach point: one cpu-clock perf_event for each online CPU; runs in interrupt context on that
  * CPU, with the registers of whatever was interrupted.
  * Maps: scratch_of_cpu (the record is built there), samples (out), stats, filter_* (maps.bpf.h);
- * cgroup_slots.
+ * cgroup_slots; irq_cpus.
  * Limits: MAX_KERNEL_FRAMES + MAX_USER_FRAMES frames.
  *
  * Order matters for cost: an idle CPU leaves after one comparison, a task of an excluded cgroup
@@ -54,14 +54,55 @@ static __always_inline void send(struct sample_event *event, bool is_urgent)
 	stat_add(output_event(event, is_urgent) < 0 ? STAT_RING_FULL : STAT_SENT);
 }
 
+/* Returns the vector of the soft interrupt that the timer has interrupted, + 1; 0: none. */
+static __always_inline __u32 interrupted_softirq(void)
+{
+	__u32 index = bpf_get_smp_processor_id();
+	const struct irq_cpu *cpu;
+
+	if (!irq_is_followed)
+		return 0;
+	cpu = bpf_map_lookup_elem(&irq_cpus, &index);
+	return cpu ? cpu->softirq : 0;
+}
+
+/* Sends what a soft interrupt does. Neither the task nor the cgroup that it interrupted matters. */
+static __always_inline void send_softirq(void *ctx, __u32 vector)
+{
+	__u32 index = unwinder_is_busy();
+	struct scratch *scratch = bpf_map_lookup_elem(&scratch_of_cpu, &index);
+	struct sample_event *event;
+
+	if (!scratch) {
+		stat_add(STAT_NO_SCRATCH);
+		return;
+	}
+	event = &scratch->event;
+	__builtin_memset(event, 0, offsetof(struct sample_event, frames));
+	event->time_ns = bpf_ktime_get_ns();
+	event->cpu = bpf_get_smp_processor_id();
+	event->kind = RECORD_INTERRUPT;
+	event->sequence = vector;
+	event->unwind_result = UNWIND_KERNEL_THREAD;
+	read_kernel_stack(ctx, event);
+	stat_add(STAT_UNWIND_FIRST + UNWIND_KERNEL_THREAD);
+	send(event, false);
+}
+
 SEC("perf_event")
 int sample(struct bpf_perf_event_data *ctx)
 {
 	struct task_struct *task = current_task();
 	struct sample_event *event;
 	struct scratch *scratch;
-	__u32 index, result;
+	__u32 index, result, softirq = interrupted_softirq();
 
+	if (softirq > 0) {
+		send_softirq(ctx, softirq - 1);
+		return 0;
+	}
+	if (only_interrupts)
+		return 0;
 	if (!include_idle && READ_KERNEL(task->pid) == 0) {
 		stat_add(STAT_IDLE);
 		return 0;

@@ -25,6 +25,7 @@ static const struct profile_type_names names_of[PROFILE_NR_TYPES] = {
 				       "contentions" },
 	[PROFILE_LOCK_DELAY] = { "mutex", "delay", "nanoseconds", "mutex", "count", "nanoseconds" },
 	[PROFILE_RSS_GROWTH] = { "memory", "rss_growth", "bytes", "memory", "bytes", "bytes" },
+	[PROFILE_IRQ] = { "irq", "irq", "nanoseconds", "irq", "nanoseconds", "nanoseconds" },
 	[PROFILE_CYCLES] = EVENTS("cycles"),
 	[PROFILE_INSTRUCTIONS] = EVENTS("instructions"),
 	[PROFILE_CACHE_MISSES] = EVENTS("cache-misses"),

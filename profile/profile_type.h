@@ -17,6 +17,7 @@ enum profile_type {
 	PROFILE_LOCK_CONTENTIONS,
 	PROFILE_LOCK_DELAY,
 	PROFILE_RSS_GROWTH,
+	PROFILE_IRQ, /* time in hard and soft interrupts */
 	/* Values count events (capture/perf_events/counted_event.h). */
 	PROFILE_CYCLES,
 	PROFILE_INSTRUCTIONS,

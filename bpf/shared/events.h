@@ -4,7 +4,8 @@
  * A record that begins with 0 is a copy (code_copy.h). All others are a struct sample_event cut
  * behind its last frame: what a CPU did when its timer fired, the beginning or end of a time in
  * which a thread did not run (off_cpu.h), the end of a wait for a lock (lock.h), growth of memory
- * (growth.h), or an allocation and its end (heap.h).
+ * (growth.h), an allocation and its end (heap.h), or what a soft interrupt did when the timer fired
+ * (irq.h).
  *
  *	┌────────┬──────────────────────────┬──────────────────────────┐
  *	│ header │ kernel frames, leaf first │ user frames, leaf first  │
@@ -44,6 +45,7 @@ enum record_kind {
 	RECORD_GROWTH, /* resident memory has grown (growth.h) */
 	RECORD_ALLOC, /* memory was allocated (heap.h) */
 	RECORD_FREE, /* memory was freed; without frames */
+	RECORD_INTERRUPT, /* the timer fired in a soft interrupt, which is no task's (irq.h) */
 	RECORD_NR_KINDS,
 };
 
@@ -66,7 +68,8 @@ struct sample_event {
 	__u8 lock_flags; /* of RECORD_LOCK: lock.h */
 	__u8 grown_memory; /* of RECORD_GROWTH: enum grown_memory */
 	__u32 probability; /* of a block to be chosen: a share of OFF_CPU_CERTAIN */
-	__u32 sequence; /* tells the blocks of a thread apart */
+	/* Tells the blocks of a thread apart; of RECORD_INTERRUPT: enum softirq_vector */
+	__u32 sequence;
 	/* Of RECORD_BLOCK_LATE, _FOUND and RECORD_LOCK: time since the beginning */
 	__u64 length_ns;
 	__u32 woken_tid; /* of RECORD_WAKER; `sequence` is that of its block */

@@ -55,7 +55,8 @@ struct agent {
 	struct sample_source *source;
 	struct strbuf perf_reason; /* why BPF takes no samples; empty: it does */
 	bool has_off_cpu; /* the source sends blocks, maybe only those for locks */
-	bool has_locks, has_growth; /* the source sends waits for locks, and growth of memory */
+	/* 1 << enum option_kind: what the source sends beside samples, blocks and allocations */
+	unsigned int sent_kinds;
 	struct unwind_tables *tables;
 	struct pipeline *pipeline;
 	struct cpu_follower cpus;
@@ -185,8 +186,9 @@ static int start_capture(struct agent *agent, struct strbuf *reterr_msg)
 	int r = capture_choice_open(agent->options->capture, &opts, &agent->perf_reason, reterr_msg,
 				    &agent->source);
 	agent->has_off_cpu = opts.off_cpu;
-	agent->has_locks = opts.locks;
-	agent->has_growth = opts.growth;
+	agent->sent_kinds = (unsigned int)opts.locks << OPTION_KIND_LOCK |
+			    (unsigned int)opts.growth << OPTION_KIND_GROWTH |
+			    (unsigned int)opts.irq << OPTION_KIND_IRQ;
 	return r;
 }
 
@@ -219,6 +221,7 @@ static int start_pipeline(struct agent *agent, struct strbuf *reterr_msg)
 		.tables = agent->tables,
 		.source = agent->source,
 		.selection = agent->selection,
+		.interrupts = agent_sends(agent, OPTION_KIND_IRQ),
 		.identity = { .cgroup_fs = agent->cgroup_fs,
 			      .pods = agent->pods,
 			      .watch = agent->watch,
@@ -293,6 +296,7 @@ static void start_blocks(struct agent *agent)
 {
 	if (agent->has_off_cpu)
 		pipeline_start_blocks(agent->pipeline, clock_mono_ns());
+	pipeline_start_interrupts(agent->pipeline, clock_mono_ns());
 }
 
 int agent_start(struct agent *agent, struct strbuf *reterr_msg)
@@ -360,14 +364,9 @@ bool agent_has_off_cpu(const struct agent *agent)
 	return agent->has_off_cpu && options_want_kind(agent->options, OPTION_KIND_OFF_CPU);
 }
 
-bool agent_has_locks(const struct agent *agent)
+bool agent_sends(const struct agent *agent, enum option_kind kind)
 {
-	return agent->has_locks;
-}
-
-bool agent_has_growth(const struct agent *agent)
-{
-	return agent->has_growth;
+	return agent->sent_kinds >> kind & 1;
 }
 
 bool agent_has_allocations(const struct agent *agent)
@@ -430,6 +429,8 @@ static void on_sample(const struct sample_event *sample, void *data)
 		pipeline_add_block(agent->pipeline, sample);
 	else if (sample->kind == RECORD_WAKER)
 		pipeline_add_waker(agent->pipeline, sample);
+	else if (sample->kind == RECORD_INTERRUPT)
+		pipeline_add_interrupt(agent->pipeline, sample);
 	else if (agent->is_warming_up)
 		pipeline_learn_process(agent->pipeline, sample);
 	else if (sample->kind == RECORD_LOCK)

@@ -61,11 +61,9 @@ void agent_warm_up(struct agent *agent);
 /* Returns whether it is recorded where threads wait. It is not if only samples could be had. */
 bool agent_has_off_cpu(const struct agent *agent);
 
-/* The same for the locks that threads wait for. */
-bool agent_has_locks(const struct agent *agent);
-
-/* Returns whether it is recorded who makes memory grow. It is not if the kernel does not tell. */
-bool agent_has_growth(const struct agent *agent);
+/* Returns whether waits for locks, growth of memory or time in interrupts are recorded. They are
+ * not if the kernel does not tell, or if only samples could be had. */
+bool agent_sends(const struct agent *agent, enum option_kind kind);
 
 /* Returns whether allocations of programs are recorded. */
 bool agent_has_allocations(const struct agent *agent);

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/capture_choice.h"
 
+#include "base/cleanup.h"
 #include "base/log.h"
 #include "capture/bpf/capture_bpf.h"
+#include "capture/bpf/irq_times.h"
 #include "capture/perf/capture_perf.h"
 #include "config/option_value.h"
 #include "privilege/refusal.h"
 
 #include <stdbool.h>
 #include <string.h>
+
+#define CAUSE_MAX_BYTES 512
 
 static int open_bpf(struct capture_opts *opts, struct strbuf *reterr_msg,
 		    struct sample_source **ret_source)
@@ -73,6 +77,8 @@ void capture_choice_apply(const struct options *options, struct capture_opts *op
 	opts->growth = options_want_kind(options, OPTION_KIND_GROWTH);
 	opts->frees = options_want_kind(options, OPTION_KIND_HEAP);
 	opts->allocations = opts->frees || options_want_kind(options, OPTION_KIND_ALLOC);
+	opts->irq = options_want_kind(options, OPTION_KIND_IRQ);
+	opts->only_irq = options->kinds == 1U << OPTION_KIND_IRQ;
 	opts->off_cpu = opts->off_cpu || opts->locks;
 	opts->min_block_ns = options->min_block_ns;
 	opts->wakers = options->wakers;
@@ -88,7 +94,7 @@ static bool is_want_of_room(int error)
 
 static bool wants_more_than_samples(const struct capture_opts *opts)
 {
-	return opts->off_cpu || opts->locks || opts->growth || opts->allocations;
+	return opts->off_cpu || opts->locks || opts->growth || opts->allocations || opts->irq;
 }
 
 /* Leaves growth out where the kernel does not tell of it. Errors: -EOPNOTSUPP CPU time is not
@@ -109,11 +115,30 @@ static int check_growth(struct capture_opts *opts, struct strbuf *reterr_msg)
 	return 0;
 }
 
+/* The same for time in interrupts. */
+static int check_irq(struct capture_opts *opts, struct strbuf *reterr_msg)
+{
+	_cleanup_(strbuf_done) struct strbuf cause = strbuf_with_max(CAUSE_MAX_BYTES);
+
+	if (!opts->irq || irq_times_are_known(&cause))
+		return 0;
+	if (!opts->may_lack_off_cpu) {
+		strbuf_appendf(reterr_msg, "time in interrupts cannot be recorded: %s",
+			       strbuf_str(&cause));
+		return -EOPNOTSUPP;
+	}
+	log_warn("time in interrupts is not recorded: %s", strbuf_str(&cause));
+	opts->irq = false;
+	return 0;
+}
+
 /* Opens BPF, with blocks if they are wanted and can be had. */
 static int open_bpf_best(struct capture_opts *opts, struct strbuf *reterr_msg,
 			 struct sample_source **ret_source)
 {
 	int r = check_growth(opts, reterr_msg);
+	if (r == 0)
+		r = check_irq(opts, reterr_msg);
 	if (r < 0)
 		return r;
 	r = open_bpf(opts, reterr_msg, ret_source);
@@ -130,6 +155,7 @@ static int open_bpf_best(struct capture_opts *opts, struct strbuf *reterr_msg,
 	opts->locks = false;
 	opts->growth = false;
 	opts->allocations = opts->frees = false;
+	opts->irq = false;
 	return open_bpf(opts, reterr_msg, ret_source);
 }
 
@@ -138,7 +164,7 @@ int capture_choice_open(enum option_capture wanted, struct capture_opts *opts, s
 {
 	if (wanted == OPTION_CAPTURE_PERF && wants_more_than_samples(opts)) {
 		strbuf_append_str(reterr_msg,
-				  "--kind alloc, heap, growth, offcpu, wall and lock need "
+				  "--kind alloc, heap, growth, irq, offcpu, wall and lock need "
 				  "--capture=bpf");
 		return -EOPNOTSUPP;
 	}

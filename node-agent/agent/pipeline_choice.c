@@ -98,6 +98,7 @@ void pipeline_choice_apply(const struct options *options, struct pipeline_opts *
 	opts->debug_dir = options->debug_dir;
 	opts->runtime_kinds = options->runtimes << RUNTIME_CPYTHON;
 	opts->period_ns = period_of(options);
+	opts->cpu = options_want_kind(options, OPTION_KIND_CPU);
 	opts->wall = options_want_kind(options, OPTION_KIND_WALL);
 	opts->off_cpu = opts->wall || options_want_kind(options, OPTION_KIND_OFF_CPU);
 	opts->locks = options_want_kind(options, OPTION_KIND_LOCK);

@@ -34,6 +34,8 @@ struct capture_opts {
 	bool growth; /* so is growth of memory; CAPTURE_BPF only */
 	bool allocations; /* and allocations of programs; CAPTURE_BPF only */
 	bool frees; /* and their ends */
+	bool irq; /* so is time in interrupts; CAPTURE_BPF only */
+	bool only_irq; /* and nothing else */
 	bool may_lack_off_cpu; /* rather than samples */
 	/* Some cgroups are selected. Until the source is told which, it takes nothing: waits would
 	 * be taken at once. */

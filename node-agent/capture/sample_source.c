@@ -119,6 +119,12 @@ bool sample_source_has_block(const struct sample_source *source, uint32_t tid, u
 	return source->ops->has_block && source->ops->has_block(source, tid, sequence);
 }
 
+void sample_source_take_irq_times(struct sample_source *source, irq_time_fn handle, void *data)
+{
+	if (source->ops->take_irq_times)
+		source->ops->take_irq_times(source, handle, data);
+}
+
 int sample_source_cpu_refusal(const struct sample_source *source)
 {
 	return cpu_timers_refusal(source->timers);

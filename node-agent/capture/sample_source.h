@@ -16,6 +16,7 @@
 #include "bpf/shared/cgroups.h"
 #include "bpf/shared/heap.h"
 #include "capture/capture_stats.h"
+#include "capture/irq_time.h"
 #include "capture/perf_events/cpu_list.h"
 #include "capture/sample_consumer.h"
 #include "process/proc_event.h"
@@ -102,6 +103,8 @@ bool sample_source_has_block(const struct sample_source *source, uint32_t tid, u
  * -EOPNOTSUPP the backend, or the kernel, cannot do that; those of heap_links_add(). */
 int sample_source_attach_heap(struct sample_source *source, int fd,
 			      const struct heap_probes *probes) must_check;
+/* Tells for how long each CPU was in interrupts since the last call, by kind. */
+void sample_source_take_irq_times(struct sample_source *source, irq_time_fn handle, void *data);
 
 /* Adds a target while the source runs. Errors: -ENOSPC, and those of bpf(2). */
 int sample_source_add_pid(struct sample_source *source, uint32_t pid) must_check;

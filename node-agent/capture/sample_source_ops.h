@@ -8,6 +8,7 @@
 #include "bpf/shared/heap.h"
 #include "capture/capture_stats.h"
 #include "capture/cpu_timers.h"
+#include "capture/irq_time.h"
 #include "capture/sample_consumer.h"
 #include "capture/verdict_slots.h"
 #include "process/proc_event.h"
@@ -39,6 +40,8 @@ struct sample_source_ops {
 	bool (*has_block)(const struct sample_source *source, uint32_t tid, uint32_t sequence);
 	/* NULL if the backend does not report allocations. */
 	int (*attach_heap)(struct sample_source *source, int fd, const struct heap_probes *probes);
+	/* NULL if the backend does not count interrupts. */
+	void (*take_irq_times)(struct sample_source *source, irq_time_fn handle, void *data);
 	void (*get_stats)(const struct sample_source *source, struct capture_stats *stats);
 };
 

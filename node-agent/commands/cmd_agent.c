@@ -189,9 +189,10 @@ static void describe_kinds(const struct options *options, const struct agent *ag
 	if (options_want_kind(options, OPTION_KIND_CPU))
 		strbuf_appendf(out, "sampling at %u Hz", options->frequency_hz);
 	append_kind(agent_has_off_cpu(agent), "recording waits of threads", out);
-	append_kind(agent_has_locks(agent), "recording waits for locks", out);
-	append_kind(agent_has_growth(agent), "recording growth of memory", out);
+	append_kind(agent_sends(agent, OPTION_KIND_LOCK), "recording waits for locks", out);
+	append_kind(agent_sends(agent, OPTION_KIND_GROWTH), "recording growth of memory", out);
 	append_kind(agent_has_allocations(agent), "recording allocations", out);
+	append_kind(agent_sends(agent, OPTION_KIND_IRQ), "recording time in interrupts", out);
 }
 
 /* Logs what is profiled, and where the profiles go. */

@@ -253,6 +253,8 @@ static void describe_origin(const struct recording *recording, struct strbuf *ti
 		strbuf_append_str(title, "of allocations");
 	else if (options_want_kind(recording->options, OPTION_KIND_HEAP))
 		strbuf_append_str(title, "of allocations, those in use at the end");
+	else if (options_want_kind(recording->options, OPTION_KIND_IRQ))
+		strbuf_append_str(title, "in interrupts");
 	else
 		strbuf_append_str(title, "off the CPU");
 	strbuf_appendf(subtitle, "%s, Linux %s, flamelet %s", host.nodename, host.release,
@@ -372,6 +374,8 @@ static void tell_of_nothing(const struct recording *recording, uint64_t nr_lost)
 			"flamelet: no samples: no process of %s told of allocations; does it have "
 			"libflamelet-heap.so (docs/memory.md)?\n",
 			recording->target);
+	else if (options_want_kind(recording->options, OPTION_KIND_IRQ))
+		fprintf(stderr, "flamelet: no samples: no interrupt came\n");
 	else
 		fprintf(stderr,
 			"flamelet: no samples: %s used less CPU time than one sampling interval; "

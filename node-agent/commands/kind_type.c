@@ -11,6 +11,7 @@ static const enum profile_type types[] = {
 	[OPTION_ASKED_GROWTH] = PROFILE_RSS_GROWTH,
 	[OPTION_ASKED_ALLOC] = PROFILE_ALLOC_SPACE,
 	[OPTION_ASKED_ALLOC_OBJECTS] = PROFILE_ALLOC_OBJECTS,
+	[OPTION_ASKED_IRQ] = PROFILE_IRQ,
 };
 
 enum profile_type kind_type_of(enum option_asked_kind kind)

@@ -94,6 +94,16 @@ static void append_tip(const struct profile *profile, const struct profile_sampl
 			  profile_location_name(profile, profile->stack_locations[stack->first]));
 }
 
+/* The frame below all others is the kind of interrupt. */
+static void append_root(const struct profile *profile, const struct profile_sample *sample,
+			struct strbuf *out)
+{
+	const struct profile_stack *stack = &profile->stacks[sample->stack];
+	uint32_t root = profile->stack_locations[stack->first + stack->nr - 1];
+
+	strbuf_append_str(out, profile_location_name(profile, root));
+}
+
 typedef void (*label_fn)(const struct profile *profile, const struct profile_sample *sample,
 			 struct strbuf *out);
 
@@ -198,6 +208,10 @@ static void append_total(const struct profile *profile, uint64_t total, struct s
 									      : " objects in use");
 		return;
 	}
+	if (profile->type == PROFILE_IRQ) {
+		strbuf_appendf(out, "interrupts took %.3f s", seconds);
+		return;
+	}
 	text_append_count(out, total);
 	strbuf_appendf(out, " %s", profile_type_names(profile->type)->values);
 	if (profile->type == PROFILE_CPU)
@@ -297,6 +311,8 @@ static int append_causes(const struct summary *summary, struct strbuf *out)
 {
 	const char *head = summary->profile->type == PROFILE_WALL ? "time" : "waited for";
 
+	if (summary->profile->type == PROFILE_IRQ)
+		return append_ranking(summary, "interrupts", append_root, TOP_MAX, out);
 	if (summary->profile->type == PROFILE_RSS_GROWTH)
 		return append_ranking(summary, "memory", append_tip, GROWN_KINDS_MAX, out);
 	return append_ranking(summary, head, append_reason, WAIT_REASONS_MAX, out);
@@ -308,7 +324,10 @@ static int append_owners(const struct summary *summary, struct strbuf *out)
 	if (summary->profile->type == PROFILE_CPU)
 		return append_ranking(summary, "top processes", owner_append, TOP_MAX, out);
 
-	int nr_owners = append_ranking(summary, "owned by", owner_append, WAIT_OWNERS_MAX, out);
+	int nr_owners = summary->profile->type == PROFILE_IRQ
+				? 0 /* of nobody */
+				: append_ranking(summary, "owned by", owner_append, WAIT_OWNERS_MAX,
+						 out);
 	int nr = nr_owners < 0 ? nr_owners : append_causes(summary, out);
 	return nr < 0 ? nr : nr_owners + nr;
 }

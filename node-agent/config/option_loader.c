@@ -337,6 +337,27 @@ static int choose_run_queue(struct loader *loader)
 	return 0;
 }
 
+/* Interrupts are the node's. An agent records those of the node beside the pods that it selects. */
+static int check_interrupts(struct loader *loader)
+{
+	const struct options *options = loader->options;
+	const struct string_list *const lists[] = {
+		&options->namespaces, &options->pods,  &options->containers, &options->selectors,
+		&options->cgroups,    &options->comms, &options->command,
+	};
+	size_t nr = options->pids.nr + options->tids.nr;
+
+	for (size_t i = 0; i < array_len(lists); i++)
+		nr += lists[i]->nr;
+	if (loader->command != COMMAND_RECORD || nr == 0 ||
+	    !options_want_kind(options, OPTION_KIND_IRQ))
+		return 0;
+	strbuf_append_str(loader->message,
+			  "--kind: irq is of the whole machine, since interrupts belong to no "
+			  "process; select nothing but CPUs");
+	return -EINVAL;
+}
+
 /* Returns what is wrong with the kinds for the command, or NULL. A recording has one profile, and
  * `flamelet top` shows waits beside CPU time. */
 static const char *find_fault_of_kinds(enum command_id command, const struct options *options)
@@ -393,6 +414,8 @@ static int check_profiled(struct loader *loader)
 		r = check_kinds(loader);
 	if (r == 0)
 		r = check_allocations(loader);
+	if (r == 0)
+		r = check_interrupts(loader);
 	return r < 0 ? r : check_waits(loader);
 }
 

@@ -121,23 +121,25 @@ VALUE(demangle, STORE_CHOICE, "none, short or full",
 /* In the order of enum runtime_kind, without the first one. */
 VALUE(runtimes, STORE_MASK, "cpython, hotspot or v8; or all or none",
       WORDS("cpython", "hotspot", "v8"));
-VALUE(asked_kind, STORE_CHOICE, "cpu, offcpu, lock, contentions, growth, alloc or alloc-objects",
+VALUE(asked_kind, STORE_CHOICE,
+      "cpu, offcpu, lock, contentions, growth, alloc, alloc-objects or irq",
       WORDS([OPTION_ASKED_CPU] = "cpu", [OPTION_ASKED_OFF_CPU] = "offcpu",
 	    [OPTION_ASKED_LOCK] = "lock", [OPTION_ASKED_CONTENTIONS] = "contentions",
 	    [OPTION_ASKED_GROWTH] = "growth", [OPTION_ASKED_ALLOC] = "alloc",
-	    [OPTION_ASKED_ALLOC_OBJECTS] = "alloc-objects"));
+	    [OPTION_ASKED_ALLOC_OBJECTS] = "alloc-objects", [OPTION_ASKED_IRQ] = "irq"));
 VALUE(kinds, STORE_MASK,
-      "cpu, offcpu, lock, wall, growth, alloc, heap or runq; for the agent, several of them; for a "
+      "cpu, offcpu, lock, wall, growth, alloc, heap, irq or runq; for the agent, several of them; "
+      "for a "
       "recording also "
       "hw:cycles, hw:instructions, hw:cache-misses, hw:branch-misses, sw:page-faults, "
       "sw:major-faults, sw:context-switches or sw:migrations",
       WORDS([OPTION_KIND_CPU] = "cpu", [OPTION_KIND_OFF_CPU] = "offcpu",
 	    [OPTION_KIND_LOCK] = "lock", [OPTION_KIND_WALL] = "wall",
 	    [OPTION_KIND_GROWTH] = "growth", [OPTION_KIND_ALLOC] = "alloc",
-	    [OPTION_KIND_HEAP] = "heap", [OPTION_KIND_RUN_QUEUE] = "runq",
-	    [OPTION_KIND_EVENT] = "hw:cycles", "hw:instructions", "hw:cache-misses",
-	    "hw:branch-misses", "sw:page-faults", "sw:major-faults", "sw:context-switches",
-	    "sw:migrations"),
+	    [OPTION_KIND_HEAP] = "heap", [OPTION_KIND_IRQ] = "irq",
+	    [OPTION_KIND_RUN_QUEUE] = "runq", [OPTION_KIND_EVENT] = "hw:cycles", "hw:instructions",
+	    "hw:cache-misses", "hw:branch-misses", "sw:page-faults", "sw:major-faults",
+	    "sw:context-switches", "sw:migrations"),
       .is_literal = true);
 /* In the order of enum wait_reason, without the first one. */
 VALUE(reasons, STORE_MASK,

@@ -45,6 +45,7 @@ enum option_kind {
 	OPTION_KIND_GROWTH,
 	OPTION_KIND_ALLOC,
 	OPTION_KIND_HEAP,
+	OPTION_KIND_IRQ,
 	OPTION_KIND_RUN_QUEUE, /* read as OPTION_KIND_OFF_CPU with two reasons */
 	OPTION_KIND_EVENT, /* this and the following: capture/perf_events/counted_event.h */
 };
@@ -58,6 +59,7 @@ enum option_asked_kind {
 	OPTION_ASKED_GROWTH,
 	OPTION_ASKED_ALLOC,
 	OPTION_ASKED_ALLOC_OBJECTS, /* their number */
+	OPTION_ASKED_IRQ,
 };
 
 enum option_capture {

@@ -193,6 +193,26 @@ void check_growth(const struct doctor_host *host, struct doctor_report *report)
 		doctor_report_ok(report, "growth of memory", "can be recorded");
 }
 
+/* Checks the tracepoints of --kind irq (bpf/shared/irq.h). In a real-time kernel, threads handle
+ * interrupts. */
+void check_interrupts(const struct doctor_host *host, struct doctor_report *report)
+{
+	char path[PATH_MAX];
+	int r = try_tracepoint("softirq_entry");
+
+	snprintf(path, sizeof(path), "%s/kernel/realtime", host->sys_dir);
+	if (r < 0)
+		doctor_report_add(report, FINDING_WARN, "time in interrupts",
+				  "make the capture backend bpf work, as the checks above say",
+				  "cannot be recorded: softirq_entry: %s", strerror(-r));
+	else if (access(path, F_OK) == 0)
+		doctor_report_add(report, FINDING_WARN, "time in interrupts",
+				  "look at the CPU time of the threads that handle them",
+				  "cannot be recorded: this is a real-time kernel");
+	else
+		doctor_report_ok(report, "time in interrupts", "can be recorded");
+}
+
 /* Checks the tracepoints of --kind offcpu. Without the second one, blocks are chosen by prediction
  * (bpf/shared/off_cpu.h). */
 void check_waits(const struct doctor_host *host, struct doctor_report *report)

@@ -42,6 +42,7 @@ void check_tracepoints(const struct doctor_host *host, struct doctor_report *rep
 void check_waits(const struct doctor_host *host, struct doctor_report *report);
 void check_locks(const struct doctor_host *host, struct doctor_report *report);
 void check_growth(const struct doctor_host *host, struct doctor_report *report);
+void check_interrupts(const struct doctor_host *host, struct doctor_report *report);
 void check_perf(const struct doctor_host *host, struct doctor_report *report);
 void check_events(const struct doctor_host *host, struct doctor_report *report);
 void check_capture_backend(const struct doctor_host *host, struct doctor_report *report);

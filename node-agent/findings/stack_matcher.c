@@ -5,11 +5,13 @@
 
 #include <stdlib.h>
 
+/* The last ones are roots of stacks that the agent has taken apart (pipeline/interrupts.h). */
 static const char interrupts[] =
 	"asm_sysvec_* asm_common_interrupt common_interrupt asm_call_on_stack asm_exc_nmi "
 	"apic_timer_interrupt ret_from_intr call_function_interrupt call_function_single_interrupt "
 	"reschedule_interrupt el0_irq el0_irq_naked el1_irq el0t_64_irq el0t_32_irq el1h_64_irq "
-	"el1h_64_irq_handler el0t_64_irq_handler el0_interrupt el1_interrupt";
+	"el1h_64_irq_handler el0t_64_irq_handler el0_interrupt el1_interrupt "
+	"[softirq* [hardirq*";
 /* Softirqs also run when a process enables them again. */
 static const char softirqs[] = "handle_softirqs __do_softirq do_softirq do_softirq_own_stack "
 			       "____do_softirq run_ksoftirqd";

@@ -400,7 +400,8 @@ int locate_stack(struct locator *locator, const struct sample_event *event, uint
 	return r < 0 ? r : builder_add_stack(locator->window->builder, locations, nr, ret_stack);
 }
 
-static int locate_text(struct locator *locator, const char *text, uint32_t *ret_location)
+static int locate_text(struct locator *locator, const char *text, enum frame_kind kind,
+		       uint32_t *ret_location)
 {
 	struct builder *builder = locator->window->builder;
 	struct profile_function function = { 0 };
@@ -410,9 +411,9 @@ static int locate_text(struct locator *locator, const char *text, uint32_t *ret_
 	if ((r = builder_add_string(builder, text, &function.name)) < 0 ||
 	    (r = builder_add_function(builder, &function, &line.function)) < 0)
 		return r;
-	/* The addresses of other such frames are small numbers. */
+	/* The addresses of other frames without code are small numbers. */
 	const struct profile_location location = {
-		.kind = FRAME_STOP, .address = UINT32_MAX + UINT64_C(1) + line.function
+		.kind = kind, .address = UINT32_MAX + UINT64_C(1) + line.function
 	};
 	return builder_add_named_location(builder, &location, &line, 1, ret_location);
 }
@@ -426,7 +427,7 @@ static int locate_waker(struct locator *locator, const struct locate_tip *tip, u
 	of_waker.owner = tip->waker->cgroup_id;
 	int r = locate_frames(&of_waker, tip->waker, locations, &nr);
 	if (r == 0)
-		r = locate_text(locator, tip->waker_name, &locations[nr]);
+		r = locate_text(locator, tip->waker_name, FRAME_STOP, &locations[nr]);
 	*ret_nr = nr + 1;
 	return r;
 }
@@ -434,17 +435,20 @@ static int locate_waker(struct locator *locator, const struct locate_tip *tip, u
 int locate_waiting_stack(struct locator *locator, const struct sample_event *event,
 			 const struct locate_tip *tip, uint32_t *ret_stack)
 {
-	uint32_t locations[2 * LOCATE_MAX_FRAMES + 2];
+	uint32_t locations[2 * LOCATE_MAX_FRAMES + 3];
 	size_t nr = 0, nr_more = 0;
 	int r = 0;
 
 	if (tip->waker)
 		r = locate_waker(locator, tip, locations, &nr);
 	if (r == 0 && tip->cause)
-		r = locate_text(locator, tip->cause, &locations[nr++]);
+		r = locate_text(locator, tip->cause, FRAME_STOP, &locations[nr++]);
 	if (r == 0)
 		r = locate_frames(locator, event, &locations[nr], &nr_more);
+	nr += nr_more;
+	if (r == 0 && tip->root)
+		r = locate_text(locator, tip->root, FRAME_KERNEL, &locations[nr++]);
 	if (r < 0)
 		return r;
-	return builder_add_stack(locator->window->builder, locations, nr + nr_more, ret_stack);
+	return builder_add_stack(locator->window->builder, locations, nr, ret_stack);
 }

@@ -38,16 +38,19 @@ uint64_t locate_code_address(const struct sample_event *event, uint32_t i);
 int locate_stack(struct locator *locator, const struct sample_event *event, uint32_t *ret_stack)
 	must_check;
 
-/* What stands above the stack of a thread that waited. All of it is borrowed for the call. */
+/* What stands above the stack of a thread that waited, or below that of an interrupt. All of it is
+ * borrowed for the call. */
 struct locate_tip {
 	/* For what it waited, as a frame: a lock, a CPU; or the memory that grew. NULL: none */
 	const char *cause;
 	const struct sample_event *waker; /* who woke it; NULL: not known */
 	const char *waker_name; /* stands in front of the stack of `waker` */
+	const char *root; /* the interrupt, as a frame; NULL: it is none */
 };
 
 /* Adds the stack of a thread that waited, then a frame for the cause, then one with the name of the
- * waker, then the stack of the waker. Errors: those of the builder. */
+ * waker, then the stack of the waker. Or adds the stack of an interrupt, and below it the frame for
+ * the interrupt. Errors: those of the builder. */
 int locate_waiting_stack(struct locator *locator, const struct sample_event *event,
 			 const struct locate_tip *tip, uint32_t *ret_stack) must_check;
 

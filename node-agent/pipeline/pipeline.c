@@ -7,6 +7,7 @@
 #include "pipeline/allocations.h"
 #include "pipeline/binder.h"
 #include "pipeline/grown_memory.h"
+#include "pipeline/interrupts.h"
 #include "pipeline/lock_waits.h"
 #include "pipeline/symbolizer.h"
 #include "pipeline/symbolizer_thread.h"
@@ -44,6 +45,7 @@ struct pipeline {
 	struct waits waits;
 	struct lock_waits lock_waits;
 	struct allocations allocations;
+	struct interrupts interrupts;
 	uint64_t next_sweep_ns; /* of the process table */
 	uint64_t started_ns;
 	struct kernel_symbols *kernel; /* the symbolizer's */
@@ -208,6 +210,18 @@ static void init_locks(struct pipeline *pipeline)
 		lock_waits_learn_kernel(waits, pipeline->kernel, pipeline->opts.proc_fd);
 }
 
+static void init_interrupts(struct pipeline *pipeline)
+{
+	if (!pipeline->opts.interrupts)
+		return;
+	pipeline->interrupts.source = pipeline->opts.source;
+	pipeline->interrupts.filler = &pipeline->filler;
+	pipeline->interrupts.series = &pipeline->sampled[PROFILE_IRQ];
+	if (pipeline->opts.cpu)
+		pipeline->interrupts.cpu_series = &pipeline->sampled[PROFILE_CPU];
+	interrupts_learn_kernel(&pipeline->interrupts, pipeline->kernel);
+}
+
 int pipeline_start(const struct pipeline_opts *opts, struct pipeline **ret_pipeline)
 {
 	_cleanup_(pipeline_freep) struct pipeline *pipeline = calloc(1, sizeof(*pipeline));
@@ -232,6 +246,7 @@ int pipeline_start(const struct pipeline_opts *opts, struct pipeline **ret_pipel
 		init_series(pipeline);
 		init_locks(pipeline);
 		init_allocations(pipeline);
+		init_interrupts(pipeline);
 	}
 	if (r == 0) {
 		cgroup_filter_init(&pipeline->filter, opts->source, pipeline->identity,
@@ -289,6 +304,8 @@ void pipeline_add_sample(struct pipeline *pipeline, const struct sample_event *e
 		.count = pipeline->opts.sample_value ? pipeline->opts.sample_value : 1,
 	};
 
+	if (interrupts_take_sample(&pipeline->interrupts, event))
+		return;
 	add(pipeline, pipeline->opts.sample_type, &sample);
 }
 
@@ -304,6 +321,17 @@ void pipeline_add_lock(struct pipeline *pipeline, const struct sample_event *eve
 	binder_check_sample(&pipeline->binder, event);
 	lock_waits_add(&pipeline->lock_waits, event);
 	binder_see_sample(&pipeline->binder, event);
+}
+
+void pipeline_add_interrupt(struct pipeline *pipeline, const struct sample_event *event)
+{
+	if (pipeline->interrupts.source)
+		interrupts_add(&pipeline->interrupts, event);
+}
+
+void pipeline_start_interrupts(struct pipeline *pipeline, uint64_t now_ns)
+{
+	interrupts_start(&pipeline->interrupts, now_ns);
 }
 
 void pipeline_start_blocks(struct pipeline *pipeline, uint64_t now_ns)
@@ -419,6 +447,7 @@ void pipeline_tick(struct pipeline *pipeline, uint64_t now_ns)
 	if (cgroup_filter_is_waiting(&pipeline->filter, now_ns))
 		identity_ask_for_undecided(pipeline->identity);
 	waits_tick(&pipeline->waits, now_ns);
+	interrupts_tick(&pipeline->interrupts, now_ns);
 	close_windows(pipeline, now_ns);
 	if (now_ns < pipeline->next_sweep_ns)
 		return;
@@ -440,6 +469,7 @@ void pipeline_close(struct pipeline *pipeline)
 		return;
 	waits_close(&pipeline->waits, now_ns);
 	allocations_close(&pipeline->allocations, now_ns);
+	interrupts_close(&pipeline->interrupts, now_ns);
 	for (size_t type = 0; type < PROFILE_NR_TYPES; type++) {
 		window_series_end(&pipeline->sampled[type], now_ns);
 		window_filler_close(&pipeline->filler, &pipeline->sampled[type]);
@@ -473,6 +503,7 @@ void pipeline_free(struct pipeline *pipeline)
 	waits_done(&pipeline->waits);
 	lock_waits_done(&pipeline->lock_waits);
 	allocations_done(&pipeline->allocations);
+	interrupts_done(&pipeline->interrupts);
 	kernel_symbols_free(pipeline->kernel);
 	identity_free(pipeline->identity);
 	elf_cache_free(pipeline->elfs);

@@ -55,6 +55,8 @@ struct pipeline_opts {
 	/* Of the samples of pipeline_add_sample(), and what each of them counts; 0: itself. */
 	enum profile_type sample_type;
 	uint64_t sample_value;
+	bool cpu; /* profiles of CPU time are wanted */
+	bool interrupts; /* and of time in interrupts */
 	bool off_cpu; /* there will be blocks */
 	bool wall; /* and samples of CPU time in the same profiles */
 	bool locks; /* there will be waits for locks */
@@ -106,6 +108,10 @@ void pipeline_add_lock(struct pipeline *pipeline, const struct sample_event *eve
 void pipeline_add_growth(struct pipeline *pipeline, const struct sample_event *event);
 /* The same for the records RECORD_ALLOC and RECORD_FREE. */
 void pipeline_add_alloc(struct pipeline *pipeline, const struct sample_event *event);
+/* The same for a record RECORD_INTERRUPT, if interrupts are wanted. It is CPU time as well. */
+void pipeline_add_interrupt(struct pipeline *pipeline, const struct sample_event *event);
+/* Time in interrupts counts from now on. */
+void pipeline_start_interrupts(struct pipeline *pipeline, uint64_t now_ns);
 /* The same for the records of blocks (bpf/shared/off_cpu.h). Blocks may begin before
  * pipeline_start_blocks(). From then on their time is counted, and what was counted before and is
  * in no finished profile is forgotten. */

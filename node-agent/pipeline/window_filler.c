@@ -30,10 +30,10 @@ struct window *window_filler_window(struct window_filler *filler, struct window_
 
 static int locate(struct locator *locator, const struct window_sample *sample, uint32_t *ret_stack)
 {
-	struct locate_tip tip = { .cause = sample->cause };
+	struct locate_tip tip = { .cause = sample->cause, .root = sample->root };
 	char name[WAKER_NAME_BYTES];
 
-	if (!sample->waker && !sample->cause)
+	if (!sample->waker && !sample->cause && !sample->root)
 		return locate_stack(locator, sample->event, ret_stack);
 	if (sample->waker) {
 		wakers_name(sample->waker->waker, sample->waker->event, name);
@@ -55,7 +55,8 @@ static int add_to_window(const struct window_filler *filler, struct window *wind
 		.window = window,
 		.owner = event->cgroup_id,
 	};
-	bool is_of_cpu = event->kind == RECORD_TIMER && sample->reason == REASON_NONE;
+	bool is_of_cpu = event->kind == RECORD_INTERRUPT ||
+			 (event->kind == RECORD_TIMER && sample->reason == REASON_NONE);
 	struct profile_sample row = {
 		.cgroup_id = event->cgroup_id,
 		.time_ns = filler->keeps_times ? event->time_ns : 0,

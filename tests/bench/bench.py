@@ -5,7 +5,7 @@
 usage: bench.py FLAMELET FOLDER [SECTION...]
 
 FLAMELET is the binary, FOLDER has the loads that are built from this directory. Without sections all of them run: deep,
-context, paths, tables, names, encoding, start, growth, pods, runtimes, store, switches, viewer, and the loads of
+context, paths, tables, names, encoding, start, growth, interrupts, pods, runtimes, store, switches, viewer, and the loads of
 mixed_loads.py: five, langs, many, files. Needs root; the baselines need perf (linux-perf), those of the viewer the npm
 registry. Figures are CPU times: they hold on a machine that does other things too. Only the viewer has times on the clock
 beside them."""
@@ -19,6 +19,7 @@ import time
 
 import encoding
 import growth
+import interrupts
 import loads
 import measure
 import mixed
@@ -210,6 +211,7 @@ SECTIONS = {
     "encoding": lambda _, folder, __: encoding.print_encoding(folder),
     "start": lambda flamelet, _, __: start.print_first_names(flamelet),
     "growth": lambda flamelet, folder, _: growth.print_faults(flamelet, folder),
+    "interrupts": lambda flamelet, folder, _: interrupts.print_softirqs(flamelet, folder),
     "pods": lambda flamelet, folder, _: print_pods(flamelet, folder),
     "runtimes": lambda flamelet, folder, _: runtime_costs.print_runtimes(flamelet, folder),
     "store": lambda flamelet, folder, _: store.print_record(flamelet, folder),

@@ -17,6 +17,7 @@ TYPES = {
     ("inuse_objects", "count"): ("memory", "bytes"),
     ("inuse_space", "bytes"): ("memory", "bytes"),
     ("rss_growth", "bytes"): ("memory", "bytes"),
+    ("irq", "nanoseconds"): ("irq", "nanoseconds"),
     ("contentions", "count"): ("mutex", "count"),
     ("delay", "nanoseconds"): ("mutex", "count"),
 }

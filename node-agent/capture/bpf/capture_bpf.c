@@ -10,6 +10,8 @@
 #include "capture/bpf/bpf_totals.h"
 #include "capture/bpf/capture_knobs.h"
 #include "capture/bpf/heap_links.h"
+#include "capture/bpf/irq_times.h"
+#include "capture/bpf/record_check.h"
 #include "capture/bpf/target_maps.h"
 #include "capture/bpf/thread_sweep.h"
 #include "capture/bpf/threshold.h"
@@ -41,6 +43,7 @@ struct capture_bpf {
 	struct threshold locks, growth, allocations;
 	struct heap_links heap;
 	struct thread_sweep sweep; /* if blocks are wanted */
+	struct irq_times irqs;
 	int wake_fd; /* owned; epoll(7), readable when the sampler wakes us */
 	const struct sample_consumer *consumer; /* during a poll */
 	uint64_t nr_polled; /* records handed out by this poll */
@@ -87,6 +90,8 @@ static int load(struct capture_bpf *capture, const struct capture_opts *opts,
 
 	int r = capture_knobs_size_maps(capture->skel, opts);
 	if (r == 0)
+		r = irq_times_prepare(capture->skel, opts);
+	if (r == 0)
 		r = flamelet_bpf__load(capture->skel);
 	if (r < 0)
 		return explain_load(r, reterr_msg);
@@ -125,23 +130,13 @@ static int open_unwind_memory(struct capture_bpf *capture, const struct capture_
 	return 0;
 }
 
-/* Returns whether the record's numbers are within the limits of bpf/shared/events.h and all its
- * frames are there. */
-static bool is_whole(const struct sample_event *event, size_t frames_bytes)
-{
-	return event->nr_kernel <= MAX_KERNEL_FRAMES && event->nr_user <= MAX_USER_WORDS &&
-	       event->unwind_result < UNWIND_NR_RESULTS && event->kind < RECORD_NR_KINDS &&
-	       frames_bytes >=
-		       ((size_t)event->nr_kernel + event->nr_user) * sizeof(event->frames[0]);
-}
-
 /* Handles a sample. It is checked before its frames are used. */
 static void on_sample(struct capture_bpf *capture, const struct sample_event *event, size_t len)
 {
 	const struct sample_consumer *consumer = capture->consumer;
 	size_t header = offsetof(struct sample_event, frames);
 
-	if (len < header || !is_whole(event, len - header)) {
+	if (len < header || !record_is_whole(event, len - header)) {
 		capture->nr_bad_records++;
 		return;
 	}
@@ -175,23 +170,13 @@ static void on_copy(struct capture_bpf *capture, const struct code_copy *copy, s
 		consumer->take_copy(copy, consumer->data);
 }
 
-static bool is_copy(const void *record, size_t len)
-{
-	uint64_t time_ns;
-
-	if (len < sizeof(time_ns))
-		return false;
-	memcpy(&time_ns, record, sizeof(time_ns));
-	return time_ns == 0;
-}
-
 /* Handles a record of the ring buffer. */
 static int on_record(void *data, void *record, size_t len)
 {
 	struct capture_bpf *capture = data;
 	size_t room = len + BPF_RINGBUF_HDR_SZ;
 
-	if (is_copy(record, len))
+	if (record_is_copy(record, len))
 		on_copy(capture, record, len);
 	else
 		on_sample(capture, record, len);
@@ -359,6 +344,8 @@ static int attach(struct capture_bpf *capture, const struct capture_opts *opts)
 	};
 	if (r == 0)
 		r = attach_progs(capture->skel, opts);
+	if (r == 0)
+		r = irq_times_open(&capture->irqs, capture->skel, opts->cpus);
 	return r < 0 ? r : cpu_timers_new(&kind, opts->cpus, &capture->base.timers);
 }
 
@@ -370,6 +357,7 @@ static void close_bpf(struct sample_source *base)
 		flamelet_bpf__detach(capture->skel);
 	heap_links_done(&capture->heap);
 	cleanup_closep(&capture->wake_fd);
+	irq_times_close(&capture->irqs);
 	thread_sweep_close(&capture->sweep);
 	block_slots_close(&capture->blocks);
 	ring_buffer__free(capture->cgroup_ring);
@@ -461,6 +449,11 @@ static int attach_heap(struct sample_source *base, int fd, const struct heap_pro
 	return heap_links_add(heap, &key, fd, probes);
 }
 
+static void take_irq_times(struct sample_source *base, irq_time_fn handle, void *data)
+{
+	irq_times_take(&((struct capture_bpf *)base)->irqs, handle, data);
+}
+
 static void get_stats(const struct sample_source *base, struct capture_stats *stats)
 {
 	const struct capture_bpf *capture = (const struct capture_bpf *)base;
@@ -493,6 +486,7 @@ static const struct sample_source_ops ops = {
 	.close_thread = close_thread,
 	.has_block = has_block,
 	.attach_heap = attach_heap,
+	.take_irq_times = take_irq_times,
 	.get_stats = get_stats,
 };
 

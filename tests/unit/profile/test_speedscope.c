@@ -115,9 +115,8 @@ static void other_values_keep_their_unit(void **state)
 		enum profile_type type;
 		const char *unit;
 	} cases[] = {
-		{ PROFILE_ALLOC_SPACE, "bytes" },
-		{ PROFILE_ALLOC_OBJECTS, "none" },
-		{ PROFILE_RSS_GROWTH, "bytes" },
+		{ PROFILE_ALLOC_SPACE, "bytes" },      { PROFILE_ALLOC_OBJECTS, "none" },
+		{ PROFILE_RSS_GROWTH, "bytes" },       { PROFILE_IRQ, "nanoseconds" },
 		{ PROFILE_LOCK_DELAY, "nanoseconds" },
 	};
 	const struct stack_line line = { "a", "f", 3 };

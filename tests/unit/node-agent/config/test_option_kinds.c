@@ -39,6 +39,20 @@ static void kinds_are_cpu_time_unless_told(void **state)
 	}
 }
 
+static void interrupts_are_a_kind_of_the_machine(void **state)
+{
+	_cleanup_(options_done) struct options record = load_ok(COMMAND_RECORD,
+								"--kind irq --cpu 0");
+	_cleanup_(options_done) struct options agent = load_ok(COMMAND_AGENT,
+							       "--kind cpu,irq --comm x");
+	(void)state;
+
+	assert_true(options_want_kind(&record, OPTION_KIND_IRQ));
+	assert_false(options_want_kind(&record, OPTION_KIND_CPU));
+	assert_true(options_want_kind(&agent, OPTION_KIND_IRQ));
+	assert_true(options_want_kind(&agent, OPTION_KIND_CPU));
+}
+
 static void the_run_queue_is_a_reason_of_waits(void **state)
 {
 	_cleanup_(options_done) struct options record = load_ok(COMMAND_RECORD, "--kind runq");
@@ -86,6 +100,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(kinds_are_cpu_time_unless_told, start_clean),
+		cmocka_unit_test_setup(interrupts_are_a_kind_of_the_machine, start_clean),
 		cmocka_unit_test_setup(the_run_queue_is_a_reason_of_waits, start_clean),
 		cmocka_unit_test_setup(events_have_a_period_of_their_own_or_the_users, start_clean),
 		cmocka_unit_test_setup(questions_are_of_one_kind, start_clean),

@@ -223,7 +223,7 @@ struct refusal {
 static const struct refusal refusals[] = {
 	{ COMMAND_QUERY, "--kind cpu,offcpu",
 	  "--kind: invalid value \"cpu,offcpu\"; expected cpu, offcpu, lock, contentions, "
-	  "growth, alloc or alloc-objects" },
+	  "growth, alloc, alloc-objects or irq" },
 	{ COMMAND_RECORD, "--objects",
 	  "--objects and --heap-library are for allocations; add --kind alloc or --kind heap" },
 	{ COMMAND_AGENT, "--kind heap", "--kind: heap is for recordings; an agent has alloc" },
@@ -342,14 +342,15 @@ static const struct refusal refusals[] = {
 	{ COMMAND_RECORD, "--kind runq --reason disk",
 	  "--kind: runq stands for offcpu with --reason preempted,run-queue; leave it out" },
 	{ COMMAND_AGENT, "--kind none",
-	  "--kind: invalid value \"none\"; expected cpu, offcpu, lock, wall, growth, alloc, heap "
-	  "or "
-	  "runq; for the agent, several of them; for a recording also hw:cycles, hw:instructions, "
+	  "--kind: invalid value \"none\"; expected cpu, offcpu, lock, wall, growth, alloc, heap, "
+	  "irq or runq; for the agent, several of them; for a recording also hw:cycles, "
+	  "hw:instructions, "
 	  "hw:cache-misses, hw:branch-misses, sw:page-faults, sw:major-faults, "
 	  "sw:context-switches or sw:migrations" },
 	{ COMMAND_RECORD, "--kind hw:",
-	  "--kind: invalid value \"hw:\"; expected cpu, offcpu, lock, wall, growth, alloc, heap or "
-	  "runq; for the agent, several of them; for a recording also hw:cycles, hw:instructions, "
+	  "--kind: invalid value \"hw:\"; expected cpu, offcpu, lock, wall, growth, alloc, heap, "
+	  "irq or runq; for the agent, several of them; for a recording also hw:cycles, "
+	  "hw:instructions, "
 	  "hw:cache-misses, hw:branch-misses, sw:page-faults, sw:major-faults, "
 	  "sw:context-switches or sw:migrations" },
 	{ COMMAND_AGENT, "--kind cpu,hw:cycles",
@@ -362,6 +363,12 @@ static const struct refusal refusals[] = {
 	{ COMMAND_RECORD, "--kind hw:cycles --event-period 0",
 	  "--event-period: invalid value \"0\"; expected a number of events from 1 to "
 	  "1000000000000" },
+	{ COMMAND_RECORD, "--kind irq -p 1",
+	  "--kind: irq is of the whole machine, since interrupts belong to no process; select "
+	  "nothing but CPUs" },
+	{ COMMAND_RECORD, "--kind irq -- true",
+	  "--kind: irq is of the whole machine, since interrupts belong to no process; select "
+	  "nothing but CPUs" },
 	{ COMMAND_AGENT, "--ready",
 	  "--ready is an option of health, not of agent; see flamelet agent --help" },
 	{ COMMAND_RECORD, "--listen localhost:1",

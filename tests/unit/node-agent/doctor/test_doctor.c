@@ -274,8 +274,8 @@ static void process_ids_must_be_the_hosts(void **state)
 
 static void probes_of_the_kernel_say_something_wherever_they_run(void **state)
 {
-	static const check_fn probes[] = { check_bpf, check_perf, check_tracepoints, check_waits,
-					   check_growth };
+	static const check_fn probes[] = { check_bpf,	check_perf,   check_tracepoints,
+					   check_waits, check_growth, check_interrupts };
 	(void)state;
 
 	for (size_t i = 0; i < array_len(probes); i++) {

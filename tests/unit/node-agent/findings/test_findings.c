@@ -326,6 +326,9 @@ static void time_of_interrupts_is_no_programs(void **state)
 	static const struct stack_line lines[] = {
 		{ "victim", IRQ ";net_rx_action_[k];ip_local_deliver_[k];nft_do_chain_[k]", 30 },
 		{ "sender", SYSCALL ";ip_output_[k];nf_hook_slow_[k];nft_do_chain_[k]", 10 },
+		{ "[interrupts]",
+		  "[softirq NET_RX]_[k];net_rx_action_[k];ip_local_deliver_[k];nft_do_chain_[k]",
+		  20 },
 	};
 	_cleanup_(profile_unrefp) struct profile *profile = profile_of_stacks(lines,
 									      array_len(lines));
@@ -335,7 +338,7 @@ static void time_of_interrupts_is_no_programs(void **state)
 	assert_int_equal(findings_init(&findings, profile), 0);
 	const struct finding *finding = find(&findings, "netfilter-rules");
 	assert_non_null(finding);
-	assert_int_equal(finding->nr_interrupts, 30);
+	assert_int_equal(finding->nr_interrupts, 50);
 	assert_int_equal(finding->programs.nr, 1);
 	assert_string_equal(finding->programs.items[0].name, "sender (pid 1)");
 	assert_string_equal(finding->callers.items[0].name, "ip_local_deliver");

@@ -364,6 +364,7 @@ static void types_are_named_as_pyroscope_wants_them(void **state)
 		{ PROFILE_OFF_CPU, "off_cpu/nanoseconds - 0" },
 		{ PROFILE_INUSE_SPACE, "inuse_space/bytes memory/bytes 10000000" },
 		{ PROFILE_RSS_GROWTH, "rss_growth/bytes memory/bytes 10000000" },
+		{ PROFILE_IRQ, "irq/nanoseconds irq/nanoseconds 10000000" },
 		{ PROFILE_LOCK_DELAY, "delay/nanoseconds mutex/count 10000000" },
 	};
 	(void)state;
