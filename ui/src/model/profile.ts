@@ -133,12 +133,14 @@ function sum(numbers: Float64Array): number {
 }
 
 function parentsOf(raw: RawProfile): Int32Array {
-	const parent = Int32Array.from(raw.nodes.parent, (distance, i) => i - distance);
+	const distance = raw.nodes.parent;
+	const parent = new Int32Array(distance.length);
 	parent[0] = -1;
-	parent.forEach((p, i) => {
-		if (i > 0 && (p < 0 || p >= i))
+	for (let i = 1; i < parent.length; i++) {
+		const p = parent[i] = i - distance[i]!;
+		if (p < 0 || p >= i)
 			throw new Error('a node of the data has no parent');
-	});
+	}
 	return parent;
 }
 

@@ -72,7 +72,21 @@ function kernelItems(profile: Profile): Uint8Array {
 	return Uint8Array.from(profile.items, (item) => (item.kind === 'kernel' ? 1 : 0));
 }
 
+/* Everything but the root has a box, as in the first picture of most pages. */
+function selectAll(profile: Profile, labels: Refinement['labels']): Selection {
+	const n = profile.parent.length;
+	const hasBox = new Uint8Array(n).fill(1, 1);
+	return { hasBox, isShown: new Uint8Array(n).fill(1), hasLabels: chosenSets(profile, labels) };
+}
+
 export function select(profile: Profile, refinement: Refinement): Selection {
+	const { hide, drop, kernel, only, labels } = refinement;
+	if (kernel === 'all' && hide.length + drop.length + only.length === 0)
+		return selectAll(profile, labels);
+	return selectSome(profile, refinement);
+}
+
+function selectSome(profile: Profile, refinement: Refinement): Selection {
 	const { parent, itemOf } = profile;
 	const hidden = named(profile, refinement.hide);
 	const dropped = named(profile, refinement.drop);

@@ -19,21 +19,26 @@ export interface Tree {
 	maxDepth: number;
 }
 
+const SIZE_MIN = 1 << 8;
+
 /* The children of all nodes: an open hash table of nodes by parent and item. */
 class Children {
-	private slots = new Int32Array(1 << 10).fill(-1);
+	private slots: Int32Array;
 	private n = 0;
 
-	constructor(private readonly parent: number[], private readonly item: number[]) {}
+	constructor(private readonly builder: TreeBuilder, size: number) {
+		this.slots = new Int32Array(2 ** Math.ceil(Math.log2(2 * size))).fill(-1);
+	}
 
 	/** The slot of a child, or the free one where it belongs. */
 	private slotOf(parent: number, item: number): number {
-		const mask = this.slots.length - 1;
+		const { slots, builder } = this;
+		const mask = slots.length - 1;
 		let slot = (Math.imul(parent, 0x9e3779b1) ^ Math.imul(item, 0x85ebca6b)) >>> 0;
 		slot = (slot ^ (slot >>> 15)) & mask;
 		for (;;) {
-			const node = this.slots[slot]!;
-			if (node < 0 || (this.parent[node] === parent && this.item[node] === item))
+			const node = slots[slot]!;
+			if (node < 0 || (builder.parent[node] === parent && builder.item[node] === item))
 				return slot;
 			slot = (slot + 1) & mask;
 		}
@@ -56,19 +61,33 @@ class Children {
 	}
 
 	private put(node: number) {
-		this.slots[this.slotOf(this.parent[node]!, this.item[node]!)] = node;
+		this.slots[this.slotOf(this.builder.parent[node]!, this.builder.item[node]!)] = node;
 	}
 }
 
-export class TreeBuilder {
-	item: number[] = [-1];
-	parent: number[] = [-1];
-	self: number[] = [0];
-	selfBefore: number[] = [0];
-	private readonly children = new Children(this.parent, this.item);
+function grown<A extends Int32Array | Float64Array>(array: A, larger: A): A {
+	larger.set(array);
+	return larger;
+}
 
-	constructor(rootItem = -1) {
+export class TreeBuilder {
+	n = 1;
+	item: Int32Array;
+	parent: Int32Array;
+	self: Float64Array;
+	selfBefore: Float64Array;
+	private readonly children: Children;
+
+	/** `size` is about how many boxes there will be. */
+	constructor(rootItem = -1, size = SIZE_MIN) {
+		const first = Math.max(size, SIZE_MIN);
+		this.item = new Int32Array(first);
+		this.parent = new Int32Array(first);
+		this.self = new Float64Array(first);
+		this.selfBefore = new Float64Array(first);
 		this.item[0] = rootItem;
+		this.parent[0] = -1;
+		this.children = new Children(this, first);
 	}
 
 	/** Finds or adds a child. */
@@ -83,17 +102,25 @@ export class TreeBuilder {
 
 	/** Adds a child that is known to be new. */
 	add(parent: number, item: number): number {
-		this.item.push(item);
-		this.parent.push(parent);
-		this.self.push(0);
-		this.selfBefore.push(0);
-		return this.item.length - 1;
+		if (this.n === this.item.length)
+			this.grow();
+		this.item[this.n] = item;
+		this.parent[this.n] = parent;
+		return this.n++;
+	}
+
+	private grow() {
+		const size = 2 * this.n;
+		this.item = grown(this.item, new Int32Array(size));
+		this.parent = grown(this.parent, new Int32Array(size));
+		this.self = grown(this.self, new Float64Array(size));
+		this.selfBefore = grown(this.selfBefore, new Float64Array(size));
 	}
 
 	/** `rank` orders the items of siblings. Boxes without a value are left out. */
 	finish(rank: Int32Array): Tree {
-		const total = Float64Array.from(this.self);
-		const before = Float64Array.from(this.selfBefore);
+		const total = this.self.slice(0, this.n);
+		const before = this.selfBefore.slice(0, this.n);
 		for (let i = total.length - 1; i > 0; i--) {
 			total[this.parent[i]!]! += total[i]!;
 			before[this.parent[i]!]! += before[i]!;

@@ -131,7 +131,7 @@ export function topDown(maker: Maker, grouping: Grouping): Tree {
 	const { parent, itemOf } = profile;
 	const sums = sumsOf(profile, selection, grouping.labels);
 	const mark = maker.hidesKernel ? markItem(profile) : -1;
-	const builder = new TreeBuilder();
+	const builder = new TreeBuilder(-1, parent.length);
 	/* Of each node of the profile: its box in the group at hand. */
 	const box = new Int32Array(parent.length);
 	const groupOf = new Int32Array(parent.length).fill(-1);
