@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/zstd.h"
 
+#include "base/cleanup.h"
+
 #include <zstd.h>
 #include <zstd_errors.h>
 
@@ -64,8 +66,22 @@ int zstd_content_len(const void *data, size_t len, size_t *ret_len)
 	return 0;
 }
 
-/* The length in the frame is checked before memory is allocated for it. */
+void zstd_unpacker_done(struct zstd_unpacker *unpacker)
+{
+	ZSTD_freeDCtx(unpacker->context);
+	unpacker->context = NULL;
+}
+
 int zstd_unpack(struct strbuf *out, const void *data, size_t len, size_t plain_len)
+{
+	_cleanup_(zstd_unpacker_done) struct zstd_unpacker unpacker = { 0 };
+
+	return zstd_unpacker_unpack(&unpacker, out, data, len, plain_len);
+}
+
+/* The length in the frame is checked before memory is allocated for it. */
+int zstd_unpacker_unpack(struct zstd_unpacker *unpacker, struct strbuf *out, const void *data,
+			 size_t len, size_t plain_len)
 {
 	size_t start = out->len, result;
 	char *to;
@@ -73,10 +89,12 @@ int zstd_unpack(struct strbuf *out, const void *data, size_t len, size_t plain_l
 
 	if (ZSTD_getFrameContentSize(data, len) != plain_len)
 		return -EBADMSG;
+	if (!unpacker->context && !(unpacker->context = ZSTD_createDCtx()))
+		return -ENOMEM;
 	to = strbuf_extend(out, plain_len);
 	if (!to)
 		return strbuf_error(out);
-	result = ZSTD_decompress(to, plain_len, data, len);
+	result = ZSTD_decompressDCtx(unpacker->context, to, plain_len, data, len);
 	r = error_of(result);
 	if (r == 0 && result != plain_len)
 		r = -EBADMSG;

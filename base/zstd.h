@@ -24,4 +24,16 @@ int zstd_content_len(const void *data, size_t len, size_t *ret_len) must_check;
  * -ENOMEM, which are kept in `out` as well. */
 int zstd_unpack(struct strbuf *out, const void *data, size_t len, size_t plain_len) must_check;
 
+/* What is kept from one frame to the next one: to prepare it takes as long as to unpack some
+ * kilobytes. Begins as zeros. */
+struct zstd_unpacker {
+	struct ZSTD_DCtx_s *context; /* owned; NULL: nothing was unpacked yet */
+};
+
+void zstd_unpacker_done(struct zstd_unpacker *unpacker);
+
+/* Does the same as zstd_unpack(), for one frame of many. */
+int zstd_unpacker_unpack(struct zstd_unpacker *unpacker, struct strbuf *out, const void *data,
+			 size_t len, size_t plain_len) must_check;
+
 #endif

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/minmax.h"
 #include "base/thread.h"
+#include "base/zstd.h"
 #include "store/block.h"
 #include "store/dict_cache.h"
 #include "store/store_file.h"
@@ -53,6 +54,7 @@ struct merge {
 	int labels_error; /* the first one of select_labels(), or 0 */
 	struct sums sums;
 	struct strbuf plain; /* owned */
+	struct zstd_unpacker unpacker;
 	const struct store_block *block; /* borrowed; the current one */
 };
 
@@ -83,6 +85,7 @@ static void merge_done(struct merge *merge)
 	free(merge->labels);
 	builder_free(merge->adding.builder);
 	strbuf_done(&merge->plain);
+	zstd_unpacker_done(&merge->unpacker);
 }
 
 /* Finds the label set for the samples of another one, of which only the program and the reason are
@@ -172,7 +175,7 @@ static int read_block(const struct store_block *block, const void *data, size_t 
 
 	if (block->type != merge->query->type)
 		return 0;
-	int r = stored_unpack(data, len, &merge->plain);
+	int r = stored_unpack(&merge->unpacker, data, len, &merge->plain);
 	if (r < 0)
 		return r;
 	if (merge->period == 0)

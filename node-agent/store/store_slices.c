@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/minmax.h"
+#include "base/zstd.h"
 #include "profile/builder.h"
 #include "store/block.h"
 #include "store/store_file.h"
@@ -20,6 +21,7 @@ struct slicer {
 	const struct store_slicing *slicing; /* borrowed */
 	uint64_t *left_out; /* borrowed */
 	struct strbuf plain; /* owned */
+	struct zstd_unpacker unpacker;
 
 	/* Of the current file. */
 	struct dict dict;
@@ -42,6 +44,7 @@ static void slicer_done(struct slicer *slicer)
 {
 	close_dict(slicer);
 	strbuf_done(&slicer->plain);
+	zstd_unpacker_done(&slicer->unpacker);
 	free(slicer->rows);
 }
 
@@ -199,7 +202,7 @@ static int slice_block(const struct store_block *block, const void *data, size_t
 		return 0;
 	slicer->block = block;
 	slicer->nr_rows = 0;
-	int r = stored_unpack(data, len, &slicer->plain);
+	int r = stored_unpack(&slicer->unpacker, data, len, &slicer->plain);
 	if (r == 0)
 		r = block_decode(strbuf_str(&slicer->plain), slicer->plain.len,
 				 (uint32_t)slicer->dict.tables[DICT_LABELS].nr_rows,

@@ -7,7 +7,8 @@
 
 #define DICT_MAX_BYTES ((size_t)1 << 30)
 
-int stored_unpack(const void *data, size_t len, struct strbuf *plain)
+int stored_unpack(struct zstd_unpacker *unpacker, const void *data, size_t len,
+		  struct strbuf *plain)
 {
 	size_t plain_len;
 
@@ -15,7 +16,7 @@ int stored_unpack(const void *data, size_t len, struct strbuf *plain)
 	int r = zstd_content_len(data, len, &plain_len);
 	if (r < 0 || plain_len > STORE_FILE_BLOB_MAX)
 		return -EBADMSG;
-	return zstd_unpack(plain, data, len, plain_len);
+	return zstd_unpacker_unpack(unpacker, plain, data, len, plain_len);
 }
 
 struct reading {
@@ -23,6 +24,7 @@ struct reading {
 	enum dict_form form;
 	struct stored_dict_end *end; /* borrowed */
 	struct strbuf plain; /* owned */
+	struct zstd_unpacker unpacker;
 };
 
 static int read_part(const struct store_dict_part *part, const void *data, size_t len,
@@ -30,7 +32,7 @@ static int read_part(const struct store_dict_part *part, const void *data, size_
 {
 	struct reading *reading = context;
 
-	int r = stored_unpack(data, len, &reading->plain);
+	int r = stored_unpack(&reading->unpacker, data, len, &reading->plain);
 	if (r == 0)
 		r = dict_decode(reading->dict, reading->form, part->is_head,
 				strbuf_str(&reading->plain), reading->plain.len);
@@ -55,6 +57,7 @@ int stored_dict_continue(struct store_file *file, enum store_dict which, uint64_
 	int r = store_file_read_dict(file, which, &range, read_part, &reading);
 
 	strbuf_done(&reading.plain);
+	zstd_unpacker_done(&reading.unpacker);
 	return r;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "base/zstd.h"
 #include "store/dict.h"
 #include "store/store_file.h"
 
@@ -12,7 +13,8 @@
 
 /* Decompresses data into `plain`, in the place of its content. Errors: -EBADMSG damaged,
  * -ENOMEM. */
-int stored_unpack(const void *data, size_t len, struct strbuf *plain) must_check;
+int stored_unpack(struct zstd_unpacker *unpacker, const void *data, size_t len,
+		  struct strbuf *plain) must_check;
 
 /* Reads a dictionary of a file into one that dict_init() made. On failure, part of it may be in.
  * Errors: -EBADMSG damaged or too large, those of store_file.h. */

@@ -101,6 +101,7 @@ void timeline_source_done(struct timeline_source *source)
 	free(source->sums);
 	free(source->counts);
 	strbuf_done(&source->plain);
+	zstd_unpacker_done(&source->unpacker);
 }
 
 static bool is_in_range(const struct timeline_source *source, uint64_t second)
@@ -237,7 +238,7 @@ static int read_row(const struct store_timeline_row *row, const void *data, size
 {
 	struct timeline_source *source = context;
 	const struct track_visitor visitor = { wants_track, visit_number, source };
-	int r = stored_unpack(data, len, &source->plain);
+	int r = stored_unpack(&source->unpacker, data, len, &source->plain);
 
 	if (r < 0)
 		return r;
@@ -275,7 +276,7 @@ static int read_block(const struct store_block *block, const void *data, size_t 
 
 	if (block->type != source->query->type)
 		return 0;
-	int r = stored_unpack(data, len, &source->plain);
+	int r = stored_unpack(&source->unpacker, data, len, &source->plain);
 	if (r < 0)
 		return r;
 	note_period(source, stored_period_restore(block->type, block->period));

@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "base/zstd.h"
 #include "profile/label_key.h"
 #include "store/dict.h"
 #include "store/store_timeline.h"
@@ -37,6 +38,7 @@ struct timeline_source {
 	struct dict dict;
 	uint32_t *label_lines; /* owned; by label set: its line + 2, or NOT_SELECTED */
 	struct strbuf plain; /* owned */
+	struct zstd_unpacker unpacker;
 	uint64_t base_s; /* of the current rows */
 	uint64_t block_period; /* of the current block */
 };

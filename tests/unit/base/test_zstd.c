@@ -157,6 +157,25 @@ static void what_is_no_whole_frame_is_refused(void **state)
 	assert_string_equal(plain.data, "head");
 }
 
+static void frames_are_unpacked_one_after_the_other_also_after_a_damaged_one(void **state)
+{
+	(void)state;
+	_cleanup_(zstd_unpacker_done) struct zstd_unpacker unpacker = { 0 };
+	_cleanup_(strbuf_done) struct strbuf one = strbuf_with_max(MAX_BYTES);
+	_cleanup_(strbuf_done) struct strbuf other = strbuf_with_max(MAX_BYTES);
+	_cleanup_(strbuf_done) struct strbuf plain = strbuf_with_max(MAX_BYTES);
+
+	zstd_append(&one, "one ", 4);
+	zstd_append_checked(&other, "other", 5, 13);
+	assert_int_equal(zstd_unpacker_unpack(&unpacker, &plain, one.data, one.len, 4), 0);
+	other.data[other.len - 1] ^= 1;
+	assert_int_equal(zstd_unpacker_unpack(&unpacker, &plain, other.data, other.len, 5),
+			 -EBADMSG);
+	other.data[other.len - 1] ^= 1;
+	assert_int_equal(zstd_unpacker_unpack(&unpacker, &plain, other.data, other.len, 5), 0);
+	assert_string_equal(strbuf_str(&plain), "one other");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +188,7 @@ int main(void)
 		cmocka_unit_test(unpacking_has_a_limit),
 		cmocka_unit_test(a_frame_of_another_length_is_refused),
 		cmocka_unit_test(what_is_no_whole_frame_is_refused),
+		cmocka_unit_test(frames_are_unpacked_one_after_the_other_also_after_a_damaged_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,6 +40,7 @@ static void replace_part(sqlite3_stmt *update, sqlite3_int64 id, const struct st
 static void shorten(sqlite3_stmt *parts, sqlite3_stmt *update)
 {
 	_cleanup_(strbuf_done) struct strbuf plain = strbuf_with_max(STORE_FILE_BLOB_MAX);
+	_cleanup_(zstd_unpacker_done) struct zstd_unpacker unpacker = { 0 };
 	_cleanup_(dict_done) struct dict dict;
 
 	assert_int_equal(dict_init(&dict), 0);
@@ -47,7 +48,7 @@ static void shorten(sqlite3_stmt *parts, sqlite3_stmt *update)
 		_cleanup_(strbuf_done) struct strbuf packed = strbuf_with_max(STORE_FILE_BLOB_MAX);
 		size_t nr_before = dict.tables[DICT_LABELS].nr_rows;
 
-		assert_int_equal(stored_unpack(sqlite3_column_blob(parts, 1),
+		assert_int_equal(stored_unpack(&unpacker, sqlite3_column_blob(parts, 1),
 					       (size_t)sqlite3_column_bytes(parts, 1), &plain),
 				 0);
 		assert_int_equal(
