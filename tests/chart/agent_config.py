@@ -22,6 +22,8 @@ PATH = re.compile(r"(?P<before>^|unix:)(?P<path>/[\w./-]+)$")
 WRITTEN_PATH = re.compile(r"""^(?P<before>(?:[\w-]+: |- )['"]?(?:unix:)?)(?P<path>/[\w./-]+)(?=['"]?$)""",
                           re.MULTILINE)
 DIRECTORIES = ("cgroup-root", "debug-dir", "debuginfod-cache", "pod-logs", "queue-dir", "store", "unwind-cache")
+# Files that the agent reads before it finds that it lacks rights; all others may be empty.
+CONTENTS = {"trigger-webhook-file": "https://alerts.example/hook\n"}
 # Paths, but not of files.
 OTHERS = ("cgroup",)
 # The agent's message about an option that it ignores. An unknown option is wrong usage: exit status
@@ -76,12 +78,12 @@ def moved(text, directory, pattern=PATH):
 
 
 def make_place(directory, option, path):
-    """An empty file or directory, as the option wants it."""
+    """A file or an empty directory, as the option wants it."""
     place = directory + path
     os.makedirs(place if option in DIRECTORIES else os.path.dirname(place), exist_ok=True)
     if option not in DIRECTORIES and option != "listen" and not os.path.exists(place):
-        with open(place, "w", encoding="ascii"):
-            pass
+        with open(place, "w", encoding="ascii") as file:
+            file.write(CONTENTS.get(option, ""))
 
 
 def lay_out(files, directory):
