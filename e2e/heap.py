@@ -135,21 +135,19 @@ def check_command(flamelet, library, directory, program):
 
 def run_programs(library, directory):
     """Programs do the same with the library as without."""
-    for name, words in PROGRAMS.items():
+    all_words = PROGRAMS | {f"stress {compiler}": [build(directory, compiler, "heap_stress")]
+                            for compiler in ("gcc", "musl-gcc") if shutil.which(compiler)}
+    running = {}
+    for name, words in all_words.items():
         if not shutil.which(words[0]):
             print(f"{name} is not installed")
             continue
-        results = [subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env, check=False)
-                   for env in (os.environ, with_library(library))]
-        if results[0].returncode != results[1].returncode or results[0].stdout != results[1].stdout:
-            yield f"{name} does something else with the library: {results[1]}"
-    for compiler in ("gcc", "musl-gcc"):
-        if not shutil.which(compiler):
-            continue
-        done = subprocess.run([build(directory, compiler, "heap_stress")], stdout=subprocess.PIPE, text=True,
-                              env=with_library(library), check=False)
-        if done.returncode != 0 or done.stdout != "right\n":
-            yield f"the stress program of {compiler}: {done}"
+        running[name] = [subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env)
+                         for env in (os.environ, with_library(library))]
+    for name, processes in running.items():
+        outputs = [(process.communicate()[0], process.returncode) for process in processes]
+        if outputs[0] != outputs[1] or outputs[1][1] != 0:
+            yield f"{name} does something else with the library: {outputs}"
 
 
 def check_programs(flamelet, library, directory):
