@@ -17,6 +17,7 @@ sys.path.insert(0, os.path.join(HERE, "local"))
 
 # pylint: disable=wrong-import-position
 import host
+from kinds import build, read_folded, record
 
 NR = 60000
 FUNCTIONS = {"fault_often", "fault_seldom", "sleep_often"}
@@ -24,24 +25,6 @@ FUNCTIONS = {"fault_often", "fault_seldom", "sleep_often"}
 TOLERANCE = 0.05
 # perf copies 32 KB of the stack for each sample.
 PERIODS = {"bpf": {"page-faults": "101", "context-switches": "11"}, "perf": {"page-faults": "499"}}
-
-
-def build(directory):
-    program = os.path.join(directory, "events")
-    subprocess.run(["gcc", "-O1", "-g", "-o", program, os.path.join(HERE, "events.c")], check=True)
-    return program
-
-
-def record(flamelet, *arguments):
-    return subprocess.run([flamelet, "record", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          timeout=300, check=False)
-
-
-def read_folded(path):
-    """[(frames, events)]"""
-    with open(path, encoding="utf-8") as file:
-        lines = [line.rsplit(" ", 1) for line in file]
-    return [(frames.split(";"), int(value)) for frames, value in lines]
 
 
 def read_truth(output, event):
@@ -100,7 +83,7 @@ def main(flamelet):
         return host.SKIP
     problems = []
     with tempfile.TemporaryDirectory(prefix="flamelet-events-") as directory:
-        program = build(directory)
+        program = build(directory, "events")
         for backend, events in PERIODS.items():
             for event, period in events.items():
                 problems += check_event(flamelet, directory, program, backend, event, period)
