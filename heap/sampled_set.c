@@ -13,19 +13,19 @@ static uint8_t hints[HINTS];
 uint32_t sampled_set_count;
 
 /* Its highest bits are the best ones. */
-static uint64_t hash(const void *ptr)
+static uint64_t hash(uintptr_t address)
 {
-	return ((uintptr_t)ptr >> 4) * UINT64_C(0x9e3779b97f4a7c15);
+	return (address >> 4) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-static uint8_t *hint_of(const void *ptr)
+static uint8_t *hint_of(uintptr_t address)
 {
-	return &hints[hash(ptr) >> 50];
+	return &hints[hash(address) >> 50];
 }
 
-static uintptr_t *line_of(const void *ptr)
+static uintptr_t *line_of(uintptr_t address)
 {
-	return lines[(hash(ptr) >> 36) & (SAMPLED_SET_LINES - 1)];
+	return lines[(hash(address) >> 36) & (SAMPLED_SET_LINES - 1)];
 }
 
 static bool replace(uintptr_t *place, uintptr_t before, uintptr_t after)
@@ -46,52 +46,62 @@ static void change_hint(uint8_t *hint, int by)
 }
 
 /* Of an address that was freed without us, and is allocated again. */
-static bool has(const uintptr_t *line, const void *ptr)
+static bool has(const uintptr_t *line, uintptr_t address)
 {
 	for (size_t i = 0; i < SAMPLED_SET_WAYS; i++)
-		if (__atomic_load_n(&line[i], __ATOMIC_RELAXED) == (uintptr_t)ptr)
+		if (__atomic_load_n(&line[i], __ATOMIC_RELAXED) == address)
 			return true;
 	return false;
 }
 
 bool sampled_set_add(const void *ptr)
 {
-	uintptr_t *line = line_of(ptr);
+	uintptr_t address = (uintptr_t)ptr, *line = line_of(address);
 
-	if (has(line, ptr))
+	if (has(line, address))
 		return true;
 	for (size_t i = 0; i < SAMPLED_SET_WAYS; i++) {
-		if (!replace(&line[i], 0, (uintptr_t)ptr))
+		if (!replace(&line[i], 0, address))
 			continue;
-		change_hint(hint_of(ptr), 1);
+		change_hint(hint_of(address), 1);
 		__atomic_fetch_add(&sampled_set_count, 1, __ATOMIC_RELAXED);
 		return true;
 	}
 	return false;
 }
 
+/* Returns whether the place had the address, and has none now. */
+static bool clear(uintptr_t *place, uintptr_t address)
+{
+	if (!replace(place, address, 0))
+		return false;
+	change_hint(hint_of(address), -1);
+	__atomic_fetch_sub(&sampled_set_count, 1, __ATOMIC_RELAXED);
+	return true;
+}
+
 bool sampled_set_remove(const void *ptr)
 {
-	uintptr_t *line;
+	uintptr_t address = (uintptr_t)ptr, *line;
 
-	if (__atomic_load_n(hint_of(ptr), __ATOMIC_RELAXED) == 0 || !ptr)
+	if (__atomic_load_n(hint_of(address), __ATOMIC_RELAXED) == 0 || !ptr)
 		return false;
-	line = line_of(ptr);
-	for (size_t i = 0; i < SAMPLED_SET_WAYS; i++) {
-		if (!replace(&line[i], (uintptr_t)ptr, 0))
-			continue;
-		change_hint(hint_of(ptr), -1);
-		__atomic_fetch_sub(&sampled_set_count, 1, __ATOMIC_RELAXED);
-		return true;
-	}
+	line = line_of(address);
+	for (size_t i = 0; i < SAMPLED_SET_WAYS; i++)
+		if (clear(&line[i], address))
+			return true;
 	return false;
 }
 
 void sampled_set_clear(void)
 {
 	for (size_t line = 0; line < SAMPLED_SET_LINES; line++) {
-		for (size_t i = 0; i < SAMPLED_SET_WAYS; i++)
-			(void)sampled_set_remove(
-				(const void *)__atomic_load_n(&lines[line][i], __ATOMIC_RELAXED));
+		for (size_t i = 0; i < SAMPLED_SET_WAYS; i++) {
+			uintptr_t *place = &lines[line][i];
+			uintptr_t address = __atomic_load_n(place, __ATOMIC_RELAXED);
+
+			if (address != 0)
+				(void)clear(place, address);
+		}
 	}
 }

@@ -75,6 +75,7 @@ int live_heap_add(struct live_heap *heap, const struct sample_event *event)
 	live_heap_remove(heap, event);
 	if (heap->nr_bytes + bytes > LIVE_HEAP_MAX_BYTES)
 		return -ENOSPC;
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
 	int r = array_grow(heap->rows, heap->cap, heap->nr + 1, MAX_ROWS);
 	if (r < 0)
 		return r;

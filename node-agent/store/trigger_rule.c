@@ -271,12 +271,15 @@ int trigger_rule_parse(const char *text, struct strbuf *reterr_msg, struct trigg
 	const char *cursor = text;
 
 	int r = check_text(text, reterr_msg);
-	if (r == 0)
-		r = parse_measure(&cursor, reterr_msg, &rule.measure);
-	if (r == 0)
-		r = parse_pattern(&cursor, reterr_msg, &rule);
-	if (r == 0)
-		r = parse_limit(&cursor, reterr_msg, &rule, &limit);
+	if (r < 0)
+		return r;
+	r = parse_measure(&cursor, reterr_msg, &rule.measure);
+	if (r < 0)
+		return r;
+	r = parse_pattern(&cursor, reterr_msg, &rule);
+	if (r < 0)
+		return r;
+	r = parse_limit(&cursor, reterr_msg, &rule, &limit);
 	if (r < 0)
 		return r;
 	snprintf(rule.text, sizeof(rule.text), "%s%s%s > %.*s", rule.measure->name,

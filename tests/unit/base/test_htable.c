@@ -158,7 +158,7 @@ static void clearing_keeps_the_slots_but_no_pair(void **state)
 
 static void an_exhausted_iterator_stays_exhausted(void **state)
 {
-	uint32_t row;
+	uint32_t row = 0;
 	(void)state;
 	_cleanup_(htable_done) struct htable table = { 0 };
 
