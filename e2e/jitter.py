@@ -171,8 +171,8 @@ def find(scene, store, seconds, kinds):
     """Returns when the burst was, and which other events the agent has not found."""
     os.link(f"{scene.directory}/{BURST}", f"{scene.directory}/{NAME}")
     agent = scene.start_agent("agent", store, *kinds.options())
-    learns_until = time.monotonic() + WARM_UP_SECONDS
     scene.warm_up(store)
+    learns_until = time.monotonic() + WARM_UP_SECONDS    # the minute before the burst must not have the warm-up
     kinds.warm_up(store)
     time.sleep(max(0, learns_until - time.monotonic()))
     at = random.random() * seconds
