@@ -53,7 +53,7 @@ def stop_agent(agent):
     log = agent.communicate()[1]
     if agent.returncode != 0:
         raise SystemExit(f"bench: agent failed:\n{log}")
-    last = [line for line in log.splitlines() if "stopped:" in line][-1]
+    last = [line for line in log.splitlines() if "counters:" in line][-1]
     return {k: int(v) for k, v in (f.split("=") for f in last.replace('"', "").split() if f.count("=") == 1)
             if v.isdigit()}
 
