@@ -22,7 +22,7 @@ sys.path[0:0] = [os.path.join(HERE, "local"), os.path.join(HERE, "../tests/confo
 
 # pylint: disable=wrong-import-position
 import host
-from kinds import build, read_folded, record
+from kinds import Destination, build, read_folded, record
 import otlp_check
 import schema
 
@@ -98,21 +98,6 @@ def check_machine(flamelet, directory, program, content):
         yield f"exit status {recording.returncode}"
         return
     yield from check_sums(read_folded(folded), read_truth(done.stdout), TOLERANCE_BESIDE_OTHERS)
-
-
-class Destination(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    bodies = []
-
-    def do_POST(self):
-        Destination.bodies.append(self.rfile.read(int(self.headers["Content-Length"])))
-        self.send_response(200)
-        self.send_header("Content-Type", "application/x-protobuf")
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, *_):
-        pass
 
 
 def read_sums():

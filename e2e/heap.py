@@ -20,6 +20,7 @@ sys.path[0:0] = [os.path.join(HERE, "local")]
 
 # pylint: disable=wrong-import-position
 import host
+import kinds
 
 SECONDS = 5
 MEAN_BYTES = 512 << 10
@@ -51,11 +52,7 @@ def with_library(library):
 
 def read_folded(path):
     """[(frames, value)]; none if there is no file."""
-    if not os.path.exists(path):
-        return []
-    with open(path, encoding="utf-8") as file:
-        lines = [line.rsplit(" ", 1) for line in file]
-    return [(frames.split(";"), int(value)) for frames, value in lines]
+    return kinds.read_folded(path) if os.path.exists(path) else []
 
 
 def read_truth(output):

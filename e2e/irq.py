@@ -22,6 +22,8 @@ sys.path[0:0] = [os.path.join(HERE, "local"), os.path.join(HERE, "../tests/confo
 
 # pylint: disable=wrong-import-position
 import host
+import kinds
+from kinds import Destination
 import otlp_check
 import schema
 
@@ -74,9 +76,7 @@ def plain(frame):
 
 def read_folded(path):
     """[(frames, value)], of frames without the marks of their kinds."""
-    with open(path, encoding="utf-8") as file:
-        lines = [line.rsplit(" ", 1) for line in file]
-    return [([plain(frame) for frame in frames.split(";")], int(value)) for frames, value in lines]
+    return [([plain(frame) for frame in frames], value) for frames, value in kinds.read_folded(path)]
 
 
 def total(stacks, wanted):
@@ -120,21 +120,6 @@ def check_sums(directory, nr_received, summary):
                                ("flame graph", picture, "in interrupts"), ("flame graph", picture, NET_RX)):
         if words not in text:
             yield f"the {where} lacks {words}: {summary}"
-
-
-class Destination(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    bodies = []
-
-    def do_POST(self):
-        Destination.bodies.append(self.rfile.read(int(self.headers["Content-Length"])))
-        self.send_response(200)
-        self.send_header("Content-Type", "application/x-protobuf")
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, *_):
-        pass
 
 
 def ask(flamelet, store, directory, kind):

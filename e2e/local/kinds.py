@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """For the tests of waits, locks and memory: programs that know what they did, and recordings of them."""
 
+import http.server
 import os
 import subprocess
 
@@ -8,6 +9,22 @@ import host
 
 E2E = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 RECORD_SECONDS = 300    # it only bounds a hang
+
+
+class Destination(http.server.BaseHTTPRequestHandler):
+    """Takes what an agent exports, and keeps it in `bodies`."""
+    protocol_version = "HTTP/1.1"
+    bodies = []
+
+    def do_POST(self):
+        Destination.bodies.append(self.rfile.read(int(self.headers["Content-Length"])))
+        self.send_response(200)
+        self.send_header("Content-Type", "application/x-protobuf")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
 
 
 def build(directory, name):
