@@ -3,10 +3,10 @@
  *
  * Allocators that follow OpenTelemetry's contract sample allocations by their bytes, and tell of
  * them with the USDT probes otel_memory:alloc(ptr, size, weighted_bytes) and otel_memory:free(ptr).
- * The kernel side is attached to them as uprobes. It takes one of `heap_interval` of what is told,
- * and sends RECORD_ALLOC for it; so a record stands for weighted_bytes * heap_interval bytes. It
- * sends RECORD_FREE, without frames, for each free that is told: of these, the agent knows which
- * allocations it has. */
+ * BPF programs are attached to these probes as uprobes. They take one of `heap_interval` calls of
+ * the first probe at random and send RECORD_ALLOC, which stands for weighted_bytes * heap_interval
+ * bytes. For each call of the second probe they send RECORD_FREE, without frames. The agent ignores
+ * those of allocations that it does not have. */
 #ifndef BPF_SHARED_HEAP_H
 #define BPF_SHARED_HEAP_H
 

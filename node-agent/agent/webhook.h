@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tells a server when a rule of --trigger fires: a POST with JSON, from a thread of its own
  * ("webhook"). A worker without privileges sends it and reads the answer
- * (otlp/transport/transport_worker.h). A server that hangs holds nobody up: what waits for too long
- * is given up, and what there is no room for is dropped. Both are counted. */
+ * (otlp/transport/transport_worker.h). A server that hangs delays nothing else: after three tries a
+ * message is given up, and without room in the queue it is dropped. Both are counted. */
 #ifndef AGENT_WEBHOOK_H
 #define AGENT_WEBHOOK_H
 
@@ -37,7 +37,7 @@ int webhook_read_url(const struct options *options, struct strbuf *reterr_msg, s
  * those of transport_new(), -EAGAIN. */
 int webhook_start(const char *url, const char *host, struct webhook **ret_webhook) must_check;
 
-/* Queues what the server is told. Never waits. */
+/* Queues a message to the server. Never waits. */
 void webhook_push(struct webhook *webhook, const struct trigger_firing *firing);
 
 /* Sends the rest, at most until a time of CLOCK_MONOTONIC. NULL is fine. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From the records of allocations (bpf/shared/heap.h) to profiles: what was allocated, and what is
- * in use. What is in use is told once, when the process ends or the recording does. Belongs to the
+ * in use. The latter is reported once, when the process or the recording ends. Belongs to the
  * reader thread. */
 #ifndef PIPELINE_ALLOCATIONS_H
 #define PIPELINE_ALLOCATIONS_H
@@ -18,7 +18,7 @@ struct allocations {
 	struct window_series *bytes, *objects; /* that were allocated */
 	struct window_series *bytes_in_use, *objects_in_use;
 	struct live_heap live;
-	uint64_t now_ns; /* while what is in use is told */
+	uint64_t now_ns; /* while allocations in use are reported */
 	uint64_t nr_lost; /* for lack of memory or room: not in use */
 };
 

@@ -40,7 +40,7 @@ struct triggers_opts {
 	size_t nr_rules; /* at most TRIGGER_MAX_RULES */
 	uint64_t around_s; /* is pinned before and after */
 	uint32_t max_per_hour; /* firings of a rule; at most TRIGGERS_MAX_PER_HOUR */
-	trigger_notify notify; /* NULL: nobody is told */
+	trigger_notify notify; /* NULL: there is nobody to notify */
 	void *notify_data;
 };
 
