@@ -36,14 +36,14 @@ static __always_inline __u64 read_argument(struct task_struct *task, __u64 argum
 	return argument & HEAP_IS_SHORT ? (__u32)value : value;
 }
 
-static __always_inline bool is_chosen(void)
+static __always_inline bool is_chosen(__u64 interval)
 {
-	__u64 interval = heap_interval;
-
 	return interval <= 1 || bpf_get_prandom_u32() < (1ULL << 32) / interval;
 }
 
-static __always_inline void send_alloc(struct task_struct *task, __u64 arguments)
+/* `interval` is the one by which the call was chosen: the agent may have changed heap_interval
+ * since then. */
+static __always_inline void send_alloc(struct task_struct *task, __u64 arguments, __u64 interval)
 {
 	struct scratch *scratch = get_scratch();
 	struct sample_event *event;
@@ -58,9 +58,11 @@ static __always_inline void send_alloc(struct task_struct *task, __u64 arguments
 	event->address = read_argument(task, arguments, 0);
 	event->alloc_bytes = read_argument(task, arguments, 1);
 	event->grown_bytes = read_argument(task, arguments, 2);
-	if (event->grown_bytes > HEAP_MAX_WEIGHT)
+	if (event->grown_bytes > HEAP_MAX_WEIGHT) {
+		stat_add(STAT_ALLOC_TOO_LARGE);
 		return;
-	event->grown_bytes *= heap_interval;
+	}
+	event->grown_bytes *= interval;
 	event->nr_kernel = 0;
 	read_saved_user_stack(task, scratch);
 	if (output_event(event, scratch->unwind.asks || must_be_read_soon(scratch)) < 0)
@@ -72,9 +74,10 @@ static __always_inline void send_alloc(struct task_struct *task, __u64 arguments
 SEC("uprobe")
 int heap_alloc(struct pt_regs *ctx)
 {
+	__u64 interval = heap_interval;
 	struct off_cpu_turn *turn;
 
-	if (!is_chosen())
+	if (!is_chosen(interval))
 		return 0;
 	turn = get_turn();
 	if (!turn)
@@ -84,7 +87,7 @@ int heap_alloc(struct pt_regs *ctx)
 		return 0;
 	}
 	turn->is_unwinding = true;
-	send_alloc(current_task(), arguments_of(ctx));
+	send_alloc(current_task(), arguments_of(ctx), interval);
 	turn->is_unwinding = false;
 	return 0;
 }

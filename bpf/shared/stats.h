@@ -27,6 +27,7 @@
 	X(GROWTH_LOST, growth_lost, "growths of memory lost: ring buffer full")                    \
 	X(ALLOC_SENT, allocations, "allocations whose stack was handed to the agent")              \
 	X(ALLOC_LOST, allocations_lost, "allocations lost: ring buffer full, or unwinder busy")    \
+	X(ALLOC_TOO_LARGE, allocations_too_large, "allocations ignored: of more than 16 TiB")      \
 	X(FREE_LOST, frees_lost, "frees of sampled allocations lost: ring buffer full")            \
 	X(CGROUP_EVENT_LOST, cgroup_events_lost,                                                   \
 	  "births and deaths of cgroups lost: ring buffer full")

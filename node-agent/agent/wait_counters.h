@@ -27,6 +27,7 @@
 			"Such allocations that were lost, by reason.", BY("reason", "ring_full"),  \
 			BPF(STAT_ALLOC_LOST)),                                                     \
 		MORE("frees_lost", "free_lost", BPF(STAT_FREE_LOST)),                              \
+		MORE("allocations_too_large", "too_large", BPF(STAT_ALLOC_TOO_LARGE)),             \
 		MORE("allocations_no_room", "no_room", AT(agent.pipeline.nr_allocations_lost))
 
 #endif
