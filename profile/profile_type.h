@@ -6,6 +6,8 @@
 #ifndef PROFILE_PROFILE_TYPE_H
 #define PROFILE_PROFILE_TYPE_H
 
+#include <stdbool.h>
+
 enum profile_type {
 	PROFILE_CPU, /* values count samples; each stands for a period of CPU time */
 	PROFILE_WALL,
@@ -40,6 +42,13 @@ struct profile_type_names {
 
 /* Static. */
 const struct profile_type_names *profile_type_names(enum profile_type type);
+
+/* Returns whether a profile says what there was at one moment, so that several ones must not be
+ * added up. */
+static inline bool profile_type_is_snapshot(enum profile_type type)
+{
+	return type == PROFILE_INUSE_OBJECTS || type == PROFILE_INUSE_SPACE;
+}
 
 /* Returns the type with these sample names ("alloc_space", "bytes"), or PROFILE_NR_TYPES. */
 enum profile_type profile_type_find(const char *sample_type, const char *sample_unit);

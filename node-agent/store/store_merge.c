@@ -46,6 +46,9 @@ struct merge {
 	uint64_t first_s, end_s; /* of what was found */
 
 	/* Of the current file. */
+	struct time_range range; /* that of the query, or the second of a snapshot in it */
+	uint64_t snapshot_s; /* 0: there is none */
+	uint64_t nr_read; /* value of all samples of the current block that are in the range */
 	bool is_last; /* no other one follows */
 	struct dict *dict; /* borrowed */
 	size_t nr_labels, nr_nodes; /* as the file has them */
@@ -152,8 +155,9 @@ static int visit_row(const struct block_row *row, void *data)
 
 	if (merge->labels_error < 0)
 		return merge->labels_error;
-	if (second < merge->query->range.first_s || second >= merge->query->range.end_s)
+	if (second < merge->range.first_s || second >= merge->range.end_s)
 		return 0;
+	merge->nr_read += row->value;
 	if (stored_period_restore(type, merge->block->period) != merge->period) {
 		merge->answer->nr_left_out += row->value;
 		return 0;
@@ -162,10 +166,22 @@ static int visit_row(const struct block_row *row, void *data)
 			stored_value_restore(type, merge->block->period, row->value));
 }
 
+/* Returns for how much of the value that was read the stacks are not whole, at most. A block of
+ * snapshots has several ones, of which one was read. */
+static uint64_t folded_of(const struct merge *merge)
+{
+	const struct store_block *block = merge->block;
+
+	if (!profile_type_is_snapshot(block->type))
+		return block->folded;
+	return (uint64_t)((double)block->folded * (double)merge->nr_read /
+			  ((double)block->total + 1));
+}
+
 static int read_block(const struct store_block *block, const void *data, size_t len, void *context)
 {
 	struct merge *merge = context;
-	const struct time_range *range = &merge->query->range;
+	const struct time_range *range = &merge->range;
 	const struct block_visitor visitor = {
 		wants,
 		visit_row,
@@ -181,15 +197,60 @@ static int read_block(const struct store_block *block, const void *data, size_t 
 	if (merge->period == 0)
 		merge->period = stored_period_restore(block->type, block->period);
 	merge->block = block;
+	merge->nr_read = 0;
 	r = block_decode(strbuf_str(&merge->plain), merge->plain.len, (uint32_t)merge->nr_labels,
 			 (uint32_t)merge->nr_nodes, &visitor);
 	if (r < 0)
 		return r;
-	merge->answer->folded += stored_value_restore(block->type, block->period, block->folded);
+	merge->answer->folded += stored_value_restore(block->type, block->period, folded_of(merge));
 	merge->first_s = min_u64(merge->first_s, max_u64(block->first_s, range->first_s));
 	merge->end_s = max_u64(merge->end_s, min_u64(block->end_s, range->end_s));
 	return 0;
 }
+
+/* The last snapshot that has any of the selected samples. */
+
+static int note_second(const struct block_row *row, void *data)
+{
+	struct merge *merge = data;
+	uint64_t second = merge->block->first_s + row->second;
+
+	if (merge->labels_error < 0)
+		return merge->labels_error;
+	if (second >= merge->range.first_s && second < merge->range.end_s)
+		merge->snapshot_s = max_u64(merge->snapshot_s, second);
+	return 0;
+}
+
+static int search_block(const struct store_block *block, const void *data, size_t len,
+			void *context)
+{
+	struct merge *merge = context;
+	const struct block_visitor visitor = { wants, note_second, merge, false };
+
+	if (block->type != merge->query->type || block->end_s <= merge->snapshot_s)
+		return 0;
+	int r = stored_unpack(&merge->unpacker, data, len, &merge->plain);
+	if (r < 0)
+		return r;
+	merge->block = block;
+	return block_decode(strbuf_str(&merge->plain), merge->plain.len, (uint32_t)merge->nr_labels,
+			    (uint32_t)merge->nr_nodes, &visitor);
+}
+
+static int find_snapshot(struct merge *merge, struct store_file *file)
+{
+	struct time_range *range = &merge->range;
+
+	int r = store_file_read_blocks(file, range->first_s, range->end_s, true, search_block,
+				       merge);
+	if (r == 0)
+		*range = (struct time_range){ merge->snapshot_s,
+					      merge->snapshot_s > 0 ? merge->snapshot_s + 1 : 0 };
+	return r;
+}
+
+/* Files. */
 
 static int read_gap(const struct store_gap *gap, void *context)
 {
@@ -203,10 +264,12 @@ static int read_gap(const struct store_gap *gap, void *context)
 static int read_file(struct merge *merge, const struct store_span *span)
 {
 	_cleanup_(store_file_closep) struct store_file *file = NULL;
-	const struct time_range *range = &merge->query->range;
+	const struct time_range *range = &merge->range;
 	uint64_t last;
 	int r;
 
+	merge->range = merge->query->range;
+	merge->snapshot_s = 0;
 	if ((r = store_file_open(span->path, &file)) < 0 || (r = store_file_begin(file)) < 0 ||
 	    (r = store_file_read_gaps(file, read_gap, merge)) < 0 ||
 	    (r = store_file_find_part(file, range->first_s, range->end_s, &last)) < 0 ||
@@ -214,6 +277,8 @@ static int read_file(struct merge *merge, const struct store_span *span)
 		return r;
 	merge->dict->host = span->host;
 	r = init_labels(merge);
+	if (r == 0 && profile_type_is_snapshot(merge->query->type))
+		r = find_snapshot(merge, file);
 	return r < 0 ? r
 		     : store_file_read_blocks(file, range->first_s, range->end_s, true, read_block,
 					      merge);
@@ -289,6 +354,27 @@ static int add_spans(struct merge *merge, const struct store_reader *reader,
 	return r < 0 ? r : finish_adding(&merge->adding);
 }
 
+/* Snapshots cannot be added up, only those of several hosts. The files of a host are in the order
+ * of time. */
+static int add_snapshots(struct merge *merge, const struct store_reader *reader,
+			 struct strbuf *warnings)
+{
+	const char *found = NULL;
+	int r = 0;
+
+	for (size_t i = reader->nr_spans; r == 0 && i-- > 0;) {
+		const struct store_span *span = &reader->spans[i];
+
+		if (!overlaps(span, &merge->query->range) ||
+		    (found && strcmp(span->host, found) == 0))
+			continue;
+		r = add_span(merge, span, warnings);
+		if (merge->snapshot_s > 0)
+			found = span->host;
+	}
+	return r < 0 ? r : finish_adding(&merge->adding);
+}
+
 static struct profile *seal(struct merge *merge)
 {
 	struct builder *builder = take_ptr(merge->adding.builder);
@@ -313,7 +399,8 @@ int store_reader_merge(const struct store_reader *reader, const struct store_que
 
 	int r = builder_new(query->max_bytes, &merge.adding.builder);
 	if (r == 0)
-		r = add_spans(&merge, reader, warnings);
+		r = profile_type_is_snapshot(query->type) ? add_snapshots(&merge, reader, warnings)
+							  : add_spans(&merge, reader, warnings);
 	if (r < 0)
 		return r;
 	if (builder_peek(merge.adding.builder)->nr_samples == 0)

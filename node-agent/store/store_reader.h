@@ -93,7 +93,8 @@ static inline void store_answer_done(struct store_answer *answer)
 	profile_unref(answer->profile);
 }
 
-/* Merges all samples of a range. Errors: -ENOENT there are none, -ENOMEM. */
+/* Merges all samples of a range. Of types that are snapshots, it has the last one in the range, of
+ * each host, that has samples of the selection. Errors: -ENOENT there are none, -ENOMEM. */
 int store_reader_merge(const struct store_reader *reader, const struct store_query *query,
 		       struct strbuf *warnings, struct store_answer *ret_answer) must_check;
 

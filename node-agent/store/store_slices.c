@@ -122,7 +122,8 @@ static void set_time(const struct slicer *slicer, uint64_t second, struct builde
 {
 	const struct time_range *range = &slicer->slicing->range;
 	const struct store_block *block = slicer->block;
-	uint64_t length = slicer->slicing->slice_s;
+	bool is_snapshot = profile_type_is_snapshot(slicer->block->type);
+	uint64_t length = is_snapshot ? 1 : slicer->slicing->slice_s;
 	uint64_t first_s = second / length * length;
 	uint64_t end_s = min_u64(first_s + length, min_u64(block->end_s, range->end_s));
 
@@ -151,7 +152,8 @@ static int visit_slice(struct slicer *slicer, const struct block_row *rows, size
 
 static size_t count_slice(const struct slicer *slicer, size_t first)
 {
-	uint64_t length = slicer->slicing->slice_s;
+	bool is_snapshot = profile_type_is_snapshot(slicer->block->type);
+	uint64_t length = is_snapshot ? 1 : slicer->slicing->slice_s;
 	uint64_t slice = second_of(slicer, &slicer->rows[first]) / length;
 	size_t i = first + 1;
 

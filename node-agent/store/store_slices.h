@@ -17,7 +17,8 @@
 struct store_slicing {
 	struct time_range range;
 	const struct selector *selector; /* borrowed */
-	uint64_t slice_s; /* 1 to STORE_SLICE_MAX_S; minutes begin a new slice */
+	/* 1 to STORE_SLICE_MAX_S; minutes begin a new slice, and so does each snapshot */
+	uint64_t slice_s;
 	bool with_times; /* samples of CPU time carry their second */
 	size_t max_bytes; /* of a profile */
 	/* Gets each profile, sealed and borrowed for the call. Errors: -ECANCELED, which ends the

@@ -71,6 +71,17 @@ static void warn(struct strbuf *warnings, const struct store_span *span, int err
 		       error == -EBADMSG ? "it is damaged" : strerror(-error));
 }
 
+/* Returns the number of spans from one on that are of the same host. */
+static size_t nr_spans_of_host(const struct store_reader *reader, size_t first)
+{
+	size_t i = first;
+
+	while (i < reader->nr_spans &&
+	       strcmp(reader->spans[i].host, reader->spans[first].host) == 0)
+		i++;
+	return i - first;
+}
+
 /* Spans are ordered by host. */
 static int read_spans(const struct store_reader *reader, struct timeline_source *source,
 		      struct strbuf *warnings, struct store_timeline *timeline)
@@ -80,6 +91,9 @@ static int read_spans(const struct store_reader *reader, struct timeline_source 
 		bool is_last = i + 1 == reader->nr_spans ||
 			       strcmp(span->host, reader->spans[i + 1].host) != 0;
 		struct time_range range = range_of(span, source->query);
+
+		if (i == 0 || strcmp(span->host, reader->spans[i - 1].host) != 0)
+			timeline_source_begin_host(source, span, nr_spans_of_host(reader, i));
 		int r = overlap(&range, &source->range) ? timeline_source_read(source, span) : 0;
 
 		if (r == -ENOMEM || r == -ENOSPC)

@@ -29,7 +29,9 @@
 #include <stdint.h>
 
 enum timeline_what {
-	TIMELINE_SAMPLES, /* a line for each value of a label: sums of the samples' values */
+	/* A line for each value of a label: sums of the samples' values; of types that are
+	 * snapshots, means of the seconds, of which each has the last snapshot before it */
+	TIMELINE_SAMPLES,
 	TIMELINE_THROTTLED, /* the same: ns in which limits of CPU time held up threads */
 	TIMELINE_VITALS, /* a line for each vital: means of the seconds */
 	TIMELINE_CPUS, /* a line for each CPU: sums of the samples' values */

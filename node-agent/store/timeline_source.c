@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/minmax.h"
 #include "store/block.h"
 #include "store/store_file.h"
@@ -65,6 +66,12 @@ static int add_fixed_lines(struct timeline_source *source)
 	return r;
 }
 
+static bool is_of_snapshots(const struct timeline_source *source)
+{
+	return source->query->what == TIMELINE_SAMPLES &&
+	       profile_type_is_snapshot(source->query->type);
+}
+
 int timeline_source_init(struct timeline_source *source, const struct store_timeline_query *query,
 			 const struct time_range *range, const struct store_timeline *timeline)
 {
@@ -83,6 +90,8 @@ int timeline_source_init(struct timeline_source *source, const struct store_time
 	if (nr_range_seconds(source) > TIMELINE_MAX_NUMBERS)
 		return -ENOSPC;
 	int r = add_fixed_lines(source);
+	if (r == 0 && is_of_snapshots(source))
+		r = snapshot_holds_init(&source->holds, range, source->first_s, source->step_s);
 	if (r < 0)
 		return r;
 	source->is_known = calloc(nr_range_seconds(source) + 1, sizeof(*source->is_known));
@@ -96,6 +105,7 @@ int timeline_source_init(struct timeline_source *source, const struct store_time
 void timeline_source_done(struct timeline_source *source)
 {
 	timeline_lines_done(&source->lines);
+	snapshot_holds_done(&source->holds);
 	free(source->cpu_lines);
 	free(source->is_known);
 	free(source->sums);
@@ -147,10 +157,15 @@ static int add_by_label(struct timeline_source *source, uint32_t labels, uint64_
 	uint32_t *line = &source->label_lines[labels];
 	int r = *line == 0 ? find_label_line(source, labels, line) : 0;
 
-	if (r == 0 && *line >= FIRST_LINE)
+	if (r < 0 || *line < FIRST_LINE)
+		return r;
+	if (is_of_snapshots(source))
+		snapshot_holds_add(&source->holds, &source->lines, *line - FIRST_LINE, second,
+				   value);
+	else
 		timeline_lines_add(&source->lines, *line - FIRST_LINE, step_of(source, second),
 				   value);
-	return r;
+	return 0;
 }
 
 static int add_by_cpu(struct timeline_source *source, uint32_t cpu, uint64_t second, uint64_t value)
@@ -267,6 +282,62 @@ static int visit_sample(const struct block_row *row, void *data)
 	return add_by_label(
 		source, row->labels, second,
 		stored_value_restore(source->query->type, source->block_period, row->value));
+}
+
+static bool wants_all(uint32_t labels, void *data)
+{
+	(void)labels;
+	(void)data;
+	return true;
+}
+
+static int note_snapshot(const struct block_row *row, void *data)
+{
+	struct timeline_source *source = data;
+
+	snapshot_holds_note(&source->holds, source->base_s + row->second);
+	return 0;
+}
+
+static int note_snapshots(const struct store_block *block, const void *data, size_t len,
+			  void *context)
+{
+	struct timeline_source *source = context;
+	const struct block_visitor visitor = { wants_all, note_snapshot, source, false };
+
+	if (block->type != source->query->type)
+		return 0;
+	int r = stored_unpack(&source->unpacker, data, len, &source->plain);
+	if (r < 0)
+		return r;
+	source->base_s = block->first_s;
+	return block_decode(strbuf_str(&source->plain), source->plain.len, UINT32_MAX, UINT32_MAX,
+			    &visitor);
+}
+
+static int find_snapshots(struct timeline_source *source, const char *path)
+{
+	_cleanup_(store_file_closep) struct store_file *file = NULL;
+
+	int r = store_file_open(path, &file);
+	if (r == 0)
+		r = store_file_begin(file);
+	return r < 0 ? r
+		     : store_file_read_blocks(file, source->range.first_s, source->range.end_s,
+					      true, note_snapshots, source);
+}
+
+/* A snapshot of a host holds until the next one, whatever is selected of it. */
+void timeline_source_begin_host(struct timeline_source *source, const struct store_span *spans,
+				size_t nr)
+{
+	if (!is_of_snapshots(source))
+		return;
+	snapshot_holds_clear(&source->holds);
+	for (size_t i = 0; i < nr; i++)
+		if (find_snapshots(source, spans[i].path) < 0)
+			log_debug("cannot find all snapshots in %s", spans[i].path);
+	snapshot_holds_settle(&source->holds);
 }
 
 static int read_block(const struct store_block *block, const void *data, size_t len, void *context)

@@ -8,6 +8,7 @@
 #include "base/zstd.h"
 #include "profile/label_key.h"
 #include "store/dict.h"
+#include "store/snapshot_holds.h"
 #include "store/store_timeline.h"
 #include "store/timeline_codec.h"
 #include "store/timeline_lines.h"
@@ -24,6 +25,7 @@ struct timeline_source {
 	uint64_t first_s, step_s; /* of the steps */
 	struct timeline_lines lines;
 	uint32_t *cpu_lines; /* owned; by CPU: its line + 1 */
+	struct snapshot_holds holds; /* of a type of snapshots */
 	uint64_t period; /* of the samples */
 	bool has_period, has_periods; /* one, several */
 
@@ -49,6 +51,11 @@ int timeline_source_init(struct timeline_source *source, const struct store_time
 			 const struct time_range *range, const struct store_timeline *timeline)
 	must_check;
 void timeline_source_done(struct timeline_source *source);
+
+/* Begins a host with its files, in the order of time. Files that cannot be read are left out, as
+ * timeline_source_read() will say. */
+void timeline_source_begin_host(struct timeline_source *source, const struct store_span *spans,
+				size_t nr);
 
 /* Reads a file. What was read before a failure counts. Errors: -ENOSPC too many numbers, -ENOMEM,
  * those of store_file.h. */
