@@ -217,7 +217,8 @@ static void flush_unlike(struct exporter *exporter, const struct profile *profil
 
 	if (merged_bytes(exporter) + profile->nr_bytes > MERGE_AIM_BYTES)
 		flush(exporter);
-	else if (builder && builder_peek(builder)->period != profile->period)
+	else if (builder && (builder_peek(builder)->period != profile->period ||
+			     profile_type_is_snapshot(profile->type)))
 		flush_type(exporter, profile->type);
 }
 

@@ -158,6 +158,27 @@ static void another_rate_of_one_type_lets_the_other_wait(void **state)
 	exporter_stop(exporter);
 }
 
+/* What is in use twice is not twice as much. */
+static void snapshots_are_not_merged(void **state)
+{
+	struct exporter *exporter = exporter_fixture_start_merging();
+	(void)state;
+
+	for (uint32_t i = 1; i <= NR_PROFILES; i++) {
+		_cleanup_(profile_unrefp) struct profile *profile = exporter_fixture_profile_of(i);
+
+		profile->type = PROFILE_INUSE_SPACE;
+		profile->period = 1;
+		exporter_push(exporter, profile);
+	}
+	struct exporter_stats stats = exporter_fixture_end(exporter, EXPORTER_FIXTURE_PATIENCE_NS);
+	assert_int_equal(stats.nr_requests, 1 + NR_PROFILES);
+	exporter_stop(exporter);
+	exporter_fixture_assert_last_text(
+		"{} thread.name=b cpu.logical_number=0: main[native] = 5\n"
+		"{service.name=web} thread.name=a cpu.logical_number=0: main[native] = 5\n");
+}
+
 static void types_share_the_room_for_merging(void **state)
 {
 	_cleanup_(profile_unrefp) struct profile *large = waits_of(1000);
@@ -202,6 +223,7 @@ int main(void)
 		cmocka_unit_test(waits_count_as_often_as_they_were_taken),
 		cmocka_unit_test(waits_that_are_not_sent_count_as_dropped),
 		cmocka_unit_test(another_rate_of_one_type_lets_the_other_wait),
+		cmocka_unit_test(snapshots_are_not_merged),
 		cmocka_unit_test(types_share_the_room_for_merging),
 		cmocka_unit_test(a_large_profile_has_a_request_of_its_own),
 	};
