@@ -5,7 +5,8 @@
  *
  * It allocates a little, until standard input has something or is closed, and then allocates in
  * several ways for about so many seconds. It prints each function with the bytes that it has
- * allocated, how often, and the bytes that are in use at the end. */
+ * allocated, how often, and the bytes that are in use at the end. It ends when standard input is
+ * closed. */
 #define _GNU_SOURCE
 #include <malloc.h>
 #include <poll.h>
@@ -151,6 +152,7 @@ int main(int argc, char **argv)
 	unsigned long nr_steps = argc > 1 ? strtoul(argv[1], NULL, 10) * STEPS : STEPS;
 
 	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+	char byte;
 
 	do { /* the profiler gets to know the program */
 		for (int i = 0; i < WARM_UP_NR; i++)
@@ -169,6 +171,8 @@ int main(int argc, char **argv)
 	tell("alloc_grown", &grown);
 	tell("alloc_kept", &kept);
 	tell("alloc_by_thread", &by_thread);
+	while (read(STDIN_FILENO, &byte, 1) > 0)
+		;
 	usleep(300000); /* the last records are read while the process lives */
 	return EXIT_SUCCESS;
 }

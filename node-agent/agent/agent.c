@@ -304,7 +304,6 @@ int agent_start(struct agent *agent, struct strbuf *reterr_msg)
 	agent->cpus = (struct cpu_follower){ .source = agent->source, .sideband = agent->sideband };
 
 	int r = cpu_follower_follow(&agent->cpus);
-
 	if (r == -ENODEV)
 		strbuf_append_str(reterr_msg, "--cpu: none of these CPUs is online");
 	else if (r < 0)
@@ -597,4 +596,5 @@ void agent_get_stats(struct agent *agent, struct agent_stats *ret_stats)
 	ret_stats->pipeline = pipeline_get_stats(agent->pipeline);
 	ret_stats->pods = pod_watch_get_stats(agent->watch);
 	ret_stats->index = pod_index_get_stats(agent->pods);
+	ret_stats->probes = allocation_probes_get_stats(&agent->allocations);
 }

@@ -6,6 +6,7 @@
 #ifndef AGENT_AGENT_H
 #define AGENT_AGENT_H
 
+#include "agent/allocation_probes.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/strbuf.h"
@@ -30,6 +31,7 @@ struct agent_stats {
 	struct pipeline_stats pipeline;
 	struct pod_watch_stats pods;
 	struct pod_index_stats index;
+	struct allocation_probes_stats probes;
 };
 
 /* Takes each finished profile, on the symbolizer thread. The reference stays the agent's. */

@@ -17,7 +17,12 @@ static void attach(int fd, const struct heap_probes *found, void *data)
 	if (r > 0) {
 		probes->nr_files++;
 		log_debug("attached to %d probes of allocations", r);
-	} else if (r < 0 && probes->refusal != r) {
+		return;
+	}
+	if (r == 0) /* it is attached already */
+		return;
+	probes->nr_refused++;
+	if (probes->refusal != r) {
 		probes->refusal = r;
 		log_warn("allocations of some programs are not recorded: cannot attach to their "
 			 "probes: %s",
@@ -81,6 +86,18 @@ void allocation_probes_tick(const struct allocation_probes *probes)
 {
 	if (probes->finder)
 		probe_finder_tick(probes->finder);
+}
+
+struct allocation_probes_stats allocation_probes_get_stats(const struct allocation_probes *probes)
+{
+	struct allocation_probes_stats stats = {
+		.nr_files = probes->nr_files,
+		.nr_refused = probes->nr_refused,
+	};
+
+	if (probes->finder)
+		stats.finder = probe_finder_get_stats(probes->finder);
+	return stats;
 }
 
 void allocation_probes_stop(struct allocation_probes *probes)

@@ -13,10 +13,16 @@
 
 #include <stdint.h>
 
+struct allocation_probes_stats {
+	uint64_t nr_files; /* that the source is attached to */
+	uint64_t nr_refused; /* files with probes that it could not be attached to */
+	struct probe_finder_stats finder;
+};
+
 struct allocation_probes {
 	struct sample_source *source; /* borrowed */
 	struct probe_finder *finder; /* owned; NULL: allocations are not wanted */
-	uint64_t nr_files; /* that the source is attached to */
+	uint64_t nr_files, nr_refused; /* as in the statistics */
 	int refusal; /* of the last file that it could not be attached to; 0: none */
 };
 
@@ -31,6 +37,8 @@ int allocation_probes_start(struct allocation_probes *probes, const struct optio
 void allocation_probes_follow(const struct allocation_probes *probes,
 			      const struct proc_event *event);
 void allocation_probes_tick(const struct allocation_probes *probes);
+
+struct allocation_probes_stats allocation_probes_get_stats(const struct allocation_probes *probes);
 
 void allocation_probes_stop(struct allocation_probes *probes);
 

@@ -4,6 +4,7 @@
 #include "agent/capture_choice.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/minmax.h"
 #include "base/own_dir.h"
 #include "base/strbuf.h"
 
@@ -17,6 +18,11 @@
 #define SLOW_NAMES_WAIT_NS (3 * NSEC_PER_SEC)
 #define TOP_NAMES_WAIT_NS (3 * NSEC_PER_SEC) /* so much later, a picture is old */
 #define RECORD_NAMES_WAIT_NS (30 * NSEC_PER_SEC) /* after the last sample, for what took longer */
+
+/* What is in use is reported as often as profiles are exported, within these limits. In a timeline,
+ * a report holds for the longest of these times (store/snapshot_holds.h). */
+#define IN_USE_REPORT_MIN_NS NSEC_PER_SEC
+#define IN_USE_REPORT_MAX_NS (30 * NSEC_PER_SEC)
 
 #define LINES_PERMILLE 20 /* of a CPU, for debug information (symbol/dwarf/cpu_budget.h) */
 
@@ -57,7 +63,7 @@ static void choose_event(const struct options *options, struct pipeline_opts *op
 	opts->sample_value = capture_choice_event_period(options);
 }
 
-/* A recording has one profile. */
+/* A recording has one profile, and what is in use at its end. */
 static void choose_allocations(const struct options *options, struct pipeline_opts *opts)
 {
 	bool is_agent = options->input.command == COMMAND_AGENT;
@@ -70,6 +76,10 @@ static void choose_allocations(const struct options *options, struct pipeline_op
 	opts->counts_alloc_objects = alloc && objects;
 	opts->counts_bytes_in_use = heap && bytes;
 	opts->counts_objects_in_use = heap && objects;
+	if (is_agent)
+		opts->in_use_report_ns = min_u64(
+			max_u64(options->export_interval_ns, IN_USE_REPORT_MIN_NS),
+			IN_USE_REPORT_MAX_NS);
 }
 
 void pipeline_choice_apply(const struct options *options, struct pipeline_opts *opts,

@@ -28,6 +28,23 @@
 			BPF(STAT_ALLOC_LOST)),                                                     \
 		MORE("frees_lost", "free_lost", BPF(STAT_FREE_LOST)),                              \
 		MORE("allocations_too_large", "too_large", BPF(STAT_ALLOC_TOO_LARGE)),             \
-		MORE("allocations_no_room", "no_room", AT(agent.pipeline.nr_allocations_lost))
+		MORE("allocations_no_room", "no_room", AT(agent.pipeline.nr_allocations_lost)),    \
+		GAUGE("allocations_in_use", "allocations_in_use",                                  \
+		      "Sampled allocations that are in use and known (--kind heap).",              \
+		      AT(agent.pipeline.nr_allocations_in_use)),                                   \
+		GAUGE("in_use_bytes", "allocations_in_use_table_bytes",                            \
+		      "Memory of the table of these allocations and their stacks.",                \
+		      AT(agent.pipeline.nr_in_use_bytes)),                                         \
+		GAUGE("probe_files", "allocation_probe_files",                                     \
+		      "Files with probes of allocations to which the agent is attached.",          \
+		      AT(agent.probes.nr_files)),                                                  \
+		COUNTER("probe_files_read", "allocation_probe_files_read_total",                   \
+			"Files that were searched for probes of allocations.", DEBUG,              \
+			AT(agent.probes.finder.nr_files)),                                         \
+		COUNTER("probe_files_refused", "allocation_probe_files_skipped_total",             \
+			"Files whose probes of allocations are not read, by reason.",              \
+			BY("reason", "refused"), AT(agent.probes.nr_refused)),                     \
+		MORE("probe_files_failed", "unreadable", AT(agent.probes.finder.nr_failed)),       \
+		MORE("probe_files_dropped", "queue_full", AT(agent.probes.finder.nr_dropped))
 
 #endif

@@ -370,8 +370,6 @@ static const char *find_fault_of_kinds(enum command_id command, const struct opt
 	if (command == COMMAND_AGENT && options_want_kind(options, OPTION_KIND_WALL))
 		return "--kind: wall is for recordings; an agent has both halves of it with "
 		       "cpu,offcpu";
-	if (command == COMMAND_AGENT && options_want_kind(options, OPTION_KIND_HEAP))
-		return "--kind: heap is for recordings; an agent has alloc";
 	if (command == COMMAND_AGENT && options_want_event(options))
 		return "--kind: hw:EVENT and sw:EVENT are for recordings; use flamelet record";
 	if (options->event_period > 0 && !options_want_event(options))

@@ -122,11 +122,12 @@ VALUE(demangle, STORE_CHOICE, "none, short or full",
 VALUE(runtimes, STORE_MASK, "cpython, hotspot or v8; or all or none",
       WORDS("cpython", "hotspot", "v8"));
 VALUE(asked_kind, STORE_CHOICE,
-      "cpu, offcpu, lock, contentions, growth, alloc, alloc-objects or irq",
+      "cpu, offcpu, lock, contentions, growth, alloc, alloc-objects, heap, heap-objects or irq",
       WORDS([OPTION_ASKED_CPU] = "cpu", [OPTION_ASKED_OFF_CPU] = "offcpu",
 	    [OPTION_ASKED_LOCK] = "lock", [OPTION_ASKED_CONTENTIONS] = "contentions",
 	    [OPTION_ASKED_GROWTH] = "growth", [OPTION_ASKED_ALLOC] = "alloc",
-	    [OPTION_ASKED_ALLOC_OBJECTS] = "alloc-objects", [OPTION_ASKED_IRQ] = "irq"));
+	    [OPTION_ASKED_ALLOC_OBJECTS] = "alloc-objects", [OPTION_ASKED_HEAP] = "heap",
+	    [OPTION_ASKED_HEAP_OBJECTS] = "heap-objects", [OPTION_ASKED_IRQ] = "irq"));
 VALUE(kinds, STORE_MASK,
       "cpu, offcpu, lock, wall, growth, alloc, heap, irq or runq; for the agent, several of them; "
       "for a "

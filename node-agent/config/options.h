@@ -59,6 +59,8 @@ enum option_asked_kind {
 	OPTION_ASKED_GROWTH,
 	OPTION_ASKED_ALLOC,
 	OPTION_ASKED_ALLOC_OBJECTS, /* their number */
+	OPTION_ASKED_HEAP,
+	OPTION_ASKED_HEAP_OBJECTS, /* their number */
 	OPTION_ASKED_IRQ,
 };
 

@@ -194,6 +194,8 @@ static void init_allocations(struct pipeline *pipeline)
 		.bytes_in_use = opts->counts_bytes_in_use ? &series[PROFILE_INUSE_SPACE] : NULL,
 		.objects_in_use = opts->counts_objects_in_use ? &series[PROFILE_INUSE_OBJECTS]
 							      : NULL,
+		.report_ns = opts->in_use_report_ns,
+		.proc_fd = opts->proc_fd,
 	};
 }
 
@@ -448,6 +450,7 @@ void pipeline_tick(struct pipeline *pipeline, uint64_t now_ns)
 		identity_ask_for_undecided(pipeline->identity);
 	waits_tick(&pipeline->waits, now_ns);
 	interrupts_tick(&pipeline->interrupts, now_ns);
+	allocations_tick(&pipeline->allocations, now_ns);
 	close_windows(pipeline, now_ns);
 	if (now_ns < pipeline->next_sweep_ns)
 		return;
@@ -526,6 +529,8 @@ struct pipeline_stats pipeline_get_stats(struct pipeline *pipeline)
 		.nr_samples_lost = pipeline->filler.nr_samples_lost + symbolizer.nr_samples_lost,
 		.nr_blocks_lost = pipeline->waits.nr_blocks_lost,
 		.nr_allocations_lost = pipeline->allocations.nr_lost,
+		.nr_allocations_in_use = pipeline->allocations.live.nr_live,
+		.nr_in_use_bytes = pipeline->allocations.live.nr_memory_bytes,
 		.nr_windows = pipeline->filler.nr_windows,
 		.nr_windows_finished = symbolizer.nr_windows_finished,
 		.nr_frames_named = symbolizer.nr_frames_named,

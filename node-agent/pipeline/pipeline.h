@@ -63,6 +63,7 @@ struct pipeline_opts {
 	bool counts_contentions; /* not only the time of these */
 	bool counts_alloc_bytes, counts_alloc_objects; /* of what was allocated, these are wanted */
 	bool counts_bytes_in_use, counts_objects_in_use; /* and these of what is in use */
+	uint64_t in_use_report_ns; /* between two reports of that; 0: one, at the end */
 	uint32_t hidden_reasons; /* 1 << enum wait_reason: blocks that do not count */
 	uint64_t min_block_ns; /* shorter ones do not */
 	bool shows_rivals; /* who had the CPU for which a thread waited */
@@ -79,6 +80,8 @@ struct pipeline_stats {
 	uint64_t nr_samples_lost; /* windows dropped or full, no memory */
 	uint64_t nr_blocks_lost; /* no memory, or their ends were lost */
 	uint64_t nr_allocations_lost; /* in use, but not counted: no memory or room */
+	uint64_t nr_allocations_in_use; /* that are known now */
+	uint64_t nr_in_use_bytes; /* of memory for these */
 	uint64_t nr_windows; /* handed to the symbolizer */
 	/* Windows that delay no others any more; the symbolizer may still hold some. */
 	uint64_t nr_windows_finished;

@@ -21,6 +21,7 @@ export interface Info {
 const TYPE_TEXTS: Record<string, string> = {
 	cpu: 'CPU', off_cpu: 'waits', delay: 'locks', contentions: 'waits for locks',
 	rss_growth: 'memory growth', alloc_space: 'allocations', alloc_objects: 'allocated objects',
+	inuse_space: 'heap in use', inuse_objects: 'objects in use',
 	irq: 'interrupts',
 };
 
@@ -30,6 +31,8 @@ const ZERO_TEXTS: Record<string, [string, string][]> = {
 	rss_growth: [['0 B', 'of growth']],
 	alloc_space: [['0 B', 'allocated']],
 	alloc_objects: [['0', 'objects']],
+	inuse_space: [['0 B', 'in use']],
+	inuse_objects: [['0', 'objects']],
 	irq: [['0 s', 'in interrupts']],
 };
 

@@ -223,10 +223,9 @@ struct refusal {
 static const struct refusal refusals[] = {
 	{ COMMAND_QUERY, "--kind cpu,offcpu",
 	  "--kind: invalid value \"cpu,offcpu\"; expected cpu, offcpu, lock, contentions, "
-	  "growth, alloc, alloc-objects or irq" },
+	  "growth, alloc, alloc-objects, heap, heap-objects or irq" },
 	{ COMMAND_RECORD, "--objects",
 	  "--objects and --heap-library are for allocations; add --kind alloc or --kind heap" },
-	{ COMMAND_AGENT, "--kind heap", "--kind: heap is for recordings; an agent has alloc" },
 	{ COMMAND_FINDINGS, "--kind offcpu",
 	  "--kind is an option of record, not of findings; see flamelet findings --help" },
 	{ COMMAND_TOP, "--kind offcpu", "--kind: top shows cpu or cpu,offcpu" },

@@ -15,7 +15,8 @@
 
 #include "unit.h"
 
-#define PID 4711
+#define NOBODY 0x7ffffff0 /* no process has this pid */
+#define REPORT_NS NSEC_PER_SEC
 #define MIB (UINT64_C(1) << 20)
 
 struct fixture {
@@ -24,7 +25,9 @@ struct fixture {
 	struct cgroup_fs *fs;
 	struct idle_capture capture;
 	struct pipeline *pipeline;
-	uint64_t sums[PROFILE_NR_TYPES]; /* by the symbolizer thread; read when it has ended */
+	/* By the symbolizer thread; read when it has ended. */
+	uint64_t sums[PROFILE_NR_TYPES];
+	size_t nr_profiles[PROFILE_NR_TYPES];
 };
 
 static void take_profile(struct profile *profile, void *data)
@@ -33,9 +36,10 @@ static void take_profile(struct profile *profile, void *data)
 
 	assert_int_equal(profile->period, 1);
 	fixture->sums[profile->type] += profile_total(profile);
+	fixture->nr_profiles[profile->type]++;
 }
 
-static int set_up(void **state)
+static int start(void **state, uint64_t report_ns)
 {
 	struct fixture *fixture = test_calloc(1, sizeof(*fixture));
 
@@ -62,6 +66,7 @@ static int set_up(void **state)
 		.counts_alloc_objects = true,
 		.counts_bytes_in_use = true,
 		.counts_objects_in_use = true,
+		.in_use_report_ns = report_ns,
 		.identity = { .cgroup_fs = fixture->fs,
 			      .pods = fixture->pods,
 			      .node_name = "node-1",
@@ -70,6 +75,16 @@ static int set_up(void **state)
 		.sink_data = fixture,
 	};
 	return pipeline_start(&opts, &fixture->pipeline);
+}
+
+static int set_up(void **state)
+{
+	return start(state, 0);
+}
+
+static int set_up_reports(void **state)
+{
+	return start(state, REPORT_NS);
 }
 
 static int tear_down(void **state)
@@ -93,8 +108,8 @@ static struct sample_event event_of(uint8_t kind)
 	return (struct sample_event){
 		.kind = kind,
 		.time_ns = clock_mono_ns(),
-		.pid = PID,
-		.tid = PID,
+		.pid = (uint32_t)getpid(),
+		.tid = (uint32_t)getpid(),
 		.nr_user = 1,
 		.frames = { 0x1000 },
 	};
@@ -146,7 +161,9 @@ static void what_is_not_freed_is_in_use(void **state)
 static void what_a_process_had_at_its_end_is_in_use(void **state)
 {
 	struct fixture *fixture = *state;
-	struct proc_event event = { .kind = PROC_EXIT, .pid = PID, .time_ns = clock_mono_ns() };
+	struct proc_event event = { .kind = PROC_EXIT,
+				    .pid = (uint32_t)getpid(),
+				    .time_ns = clock_mono_ns() };
 
 	if (!fixture->fs)
 		skip();
@@ -157,10 +174,45 @@ static void what_a_process_had_at_its_end_is_in_use(void **state)
 	assert_int_equal(fixture->sums[PROFILE_INUSE_SPACE], MIB);
 }
 
+/* What ends, or what is gone without an event, is in no report. */
+static void what_is_in_use_is_reported_again_and_again(void **state)
+{
+	struct fixture *fixture = *state;
+	struct proc_event event = { .kind = PROC_EXIT, .pid = (uint32_t)getpid() };
+	struct sample_event gone = event_of(RECORD_ALLOC);
+	uint64_t now_ns = clock_mono_ns();
+
+	if (!fixture->fs)
+		skip();
+	gone.pid = NOBODY;
+	gone.start_ns = 1;
+	gone.alloc_bytes = gone.grown_bytes = MIB;
+	pipeline_add_alloc(fixture->pipeline, &gone);
+	allocate(fixture, 0x10, 1024, MIB);
+	pipeline_tick(fixture->pipeline, now_ns);
+	allocate(fixture, 0x20, MIB, 2 * MIB);
+	pipeline_tick(fixture->pipeline, now_ns + REPORT_NS - 1);
+	pipeline_tick(fixture->pipeline, now_ns + REPORT_NS);
+	release(fixture, 0x10);
+	assert_int_equal(pipeline_get_stats(fixture->pipeline).nr_allocations_in_use, 1);
+	pipeline_tick(fixture->pipeline, now_ns + 2 * REPORT_NS);
+	event.time_ns = now_ns + 2 * REPORT_NS;
+	pipeline_add_event(fixture->pipeline, &event);
+	pipeline_tick(fixture->pipeline, now_ns + 3 * REPORT_NS);
+	assert_int_equal(pipeline_get_stats(fixture->pipeline).nr_in_use_bytes, 0);
+	finish(fixture);
+	assert_int_equal(fixture->nr_profiles[PROFILE_INUSE_SPACE], 3);
+	assert_int_equal(fixture->sums[PROFILE_INUSE_SPACE], MIB + 3 * MIB + 2 * MIB);
+	assert_int_equal(fixture->nr_profiles[PROFILE_INUSE_OBJECTS], 3);
+	assert_int_equal(fixture->sums[PROFILE_INUSE_OBJECTS], 1024 + (1024 + 2) + 2);
+}
+
 static void what_a_program_had_before_another_one_is_forgotten(void **state)
 {
 	struct fixture *fixture = *state;
-	struct proc_event event = { .kind = PROC_EXEC, .pid = PID, .time_ns = clock_mono_ns() };
+	struct proc_event event = { .kind = PROC_EXEC,
+				    .pid = (uint32_t)getpid(),
+				    .time_ns = clock_mono_ns() };
 
 	if (!fixture->fs)
 		skip();
@@ -196,6 +248,8 @@ int main(int argc, char **argv)
 						tear_down),
 		cmocka_unit_test_setup_teardown(what_a_program_had_before_another_one_is_forgotten,
 						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_in_use_is_reported_again_and_again,
+						set_up_reports, tear_down),
 		cmocka_unit_test(fractions_of_objects_are_rounded_so_that_sums_are_right),
 	};
 
