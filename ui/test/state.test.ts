@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { changeOf } from '../src/model/diff.ts';
-import { amount, fitted, percent, points } from '../src/model/format.ts';
+import { amount, count, fitted, percent, points } from '../src/model/format.ts';
 import { profileOf } from '../src/model/profile.ts';
 import { fragmentOf, initialState, stateOf } from '../src/model/state.ts';
 import type { State } from '../src/model/state.ts';
@@ -132,6 +132,11 @@ test('arguments have no namespaces', () => {
 	assert.equal(fitted('a::P::operator->() const::x', 'native', 4), '…::x');
 	assert.equal(fitted('a::operator<(b::c)', 'native', 12), 'operator<(b…');
 	assert.equal(fitted('>)a::b(((', 'native', 4), 'b(((');
+});
+
+test('numbers have commas between thousands', () => {
+	assert.deepEqual([0, 7.4, 999, 1000, 23456.5, 1234567].map(count),
+		['0', '7', '999', '1,000', '23,457', '1,234,567']);
 });
 
 test('numbers are short', () => {

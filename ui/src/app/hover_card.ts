@@ -2,7 +2,7 @@
 /* What is known of a box, beside the pointer or the selected box. */
 import { el } from '../dom.ts';
 import { changeOf } from '../model/diff.ts';
-import { amount, isTime, percent, points, values } from '../model/format.ts';
+import { amount, count, isTime, percent, points, values } from '../model/format.ts';
 import { widthsOf } from '../model/layout.ts';
 import type { Profile } from '../model/profile.ts';
 import type { Scene } from '../model/scene.ts';
@@ -46,7 +46,7 @@ export function factsOf(profile: Profile, scene: Scene, side: Side, box: Box, fo
 		put('self', change(profile, tree.selfBefore[box.node]!, tree.self[box.node]!));
 		put(isTime(profile) ? 'time' : profile.values, isTime(profile) ?
 			`${amount(profile, before)} \u2192 ${amount(profile, total)}` :
-			`${before.toLocaleString('en-US')} \u2192 ${total.toLocaleString('en-US')}`);
+			`${count(before)} \u2192 ${count(total)}`);
 	} else {
 		put('total', sharesOf(profile, total, widthsOf(tree, side)[focus]!));
 		put('self', `${percent(tree.self[box.node]!, profile.total)}, ${amount(profile, tree.self[box.node]!)}`);
