@@ -29,6 +29,8 @@ export interface Refinement {
 }
 
 export interface Selection {
+	/** Whether every node but the root has a box. */
+	isWhole: boolean;
 	/** Of each node of the profile: whether it has a box. */
 	hasBox: Uint8Array;
 	/** Of each node: whether stacks that end here are shown. */
@@ -76,7 +78,7 @@ function kernelItems(profile: Profile): Uint8Array {
 function selectAll(profile: Profile, labels: Refinement['labels']): Selection {
 	const n = profile.parent.length;
 	const hasBox = new Uint8Array(n).fill(1, 1);
-	return { hasBox, isShown: new Uint8Array(n).fill(1), hasLabels: chosenSets(profile, labels) };
+	return { isWhole: true, hasBox, isShown: new Uint8Array(n).fill(1), hasLabels: chosenSets(profile, labels) };
 }
 
 export function select(profile: Profile, refinement: Refinement): Selection {
@@ -113,5 +115,5 @@ function selectSome(profile: Profile, refinement: Refinement): Selection {
 		if (refinement.kernel !== 'all' && (kernel[item] === 1) !== wantsKernel)
 			hasBox[i] = 0;
 	}
-	return { hasBox, isShown, hasLabels: chosenSets(profile, refinement.labels) };
+	return { isWhole: false, hasBox, isShown, hasLabels: chosenSets(profile, refinement.labels) };
 }

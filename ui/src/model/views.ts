@@ -132,6 +132,8 @@ export function topDown(maker: Maker, grouping: Grouping): Tree {
 	const sums = sumsOf(profile, selection, grouping.labels);
 	const mark = maker.hidesKernel ? markItem(profile) : -1;
 	const builder = new TreeBuilder(-1, parent.length);
+	/* The profile's nodes with the same parent differ. In a comparison, their items may be the same. */
+	const differ = selection.isWhole && !profile.comparison;
 	/* Of each node of the profile: its box in the group at hand. */
 	const box = new Int32Array(parent.length);
 	const groupOf = new Int32Array(parent.length).fill(-1);
@@ -149,7 +151,7 @@ export function topDown(maker: Maker, grouping: Grouping): Tree {
 		while (path.length > 0) {
 			node = path.pop()!;
 			if (selection.hasBox[node])
-				at = builder.child(at, itemOf[node]!);
+				at = differ ? builder.add(at, itemOf[node]!) : builder.child(at, itemOf[node]!);
 			groupOf[node] = group;
 			box[node] = at;
 		}
