@@ -12,8 +12,8 @@ function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
 }
 
 export async function load(element: HTMLElement): Promise<Profile> {
-	const packed = new Blob([bytesOf(element.textContent)]);
-	const text = await new Response(packed.stream().pipeThrough(new DecompressionStream('gzip'))).text();
+	const packed = new Response(bytesOf(element.textContent)).body!;
+	const text = await new Response(packed.pipeThrough(new DecompressionStream('gzip'))).text();
 	element.remove();
 	return profileOf(JSON.parse(text) as RawProfile);
 }
