@@ -22,8 +22,10 @@ function shown(text: string, change: Partial<State>): string[][] {
 }
 
 test('the colour of what is gone is for nothing else, and is explained where such boxes have a width', () => {
-	const colorOf = (relative: number) =>
-		changeColor({ relative, points: 0, isNoise: false }, 'red-blue', false).match(/\d+/g)!.map(Number);
+	const colorOf = (relative: number) => {
+		const color = changeColor({ relative, points: 0, isNoise: false }, 'red-blue', false);
+		return [color >> 16, (color >> 8) & 255, color & 255];
+	};
 	const distance = (one: number, other: number) =>
 		Math.max(...colorOf(one).map((part, i) => Math.abs(part - colorOf(other)[i]!)));
 	for (const side of [1, -1]) {

@@ -278,6 +278,24 @@ def check_picture(page, path, downloads):
         assert encode == shown and behind == background, (encode, shown, behind)
 
 
+def check_pixels(page, path):
+    """A box ends where its share says, one pixel before its neighbour, and the row one before the next row."""
+    url = path.as_uri() + "#theme=light"
+    for density in (1, 1.5, 2):
+        page.open("about:blank")
+        page.call("Emulation.setDeviceMetricsOverride", width=1200, height=700, deviceScaleFactor=density, mobile=False)
+        page.navigate(url)
+        page.until("!!document.querySelector('#app.ready')")
+        # The second row has api with a fifth of the width.
+        seen = page.evaluate(f"""(() => {{
+            const edge = {GRAPH}.clientWidth / 5;
+            const context = {GRAPH}.getContext('2d');
+            return [[edge - 2, 3], [edge - 0.5, 3], [edge + 1, 3], [edge - 2, {ROW_PX} - 0.5]].map(([x, y]) =>
+                context.getImageData(Math.round(x * {density}), ({ROW_PX} + y) * {density}, 1, 1).data[3] > 0);
+        }})()""")
+        assert seen == [True, False, True, False], (density, seen)
+
+
 FOCUSED = ("(() => { const e = document.activeElement; return e === document.body ? '' : e.dataset.facet"
            " ?? e.dataset.name ?? (e.id || e.tagName); })()")
 
@@ -444,8 +462,8 @@ def main(flamelet, make_profile, work_dir):
     with cdp.open_browser(downloads) as page:
         for check, *arguments in (
                 (check_boxes, path), (check_keys, path), (check_search, path), (check_menu, path),
-                (check_labels, path), (check_table, path, downloads), (check_picture, path, downloads), (check_tab, path),
-                (check_link, path), (check_diff, flamelet, work_dir), (check_hostile, flamelet, work_dir),
+                (check_labels, path), (check_table, path, downloads), (check_picture, path, downloads),
+                (check_pixels, path), (check_tab, path), (check_link, path), (check_diff, flamelet, work_dir), (check_hostile, flamelet, work_dir),
                 (check_record, flamelet, work_dir), (check_large, flamelet, work_dir)):
             began = time.monotonic()
             check(page, *arguments)

@@ -3,7 +3,7 @@
 import { el, svg } from '../dom.ts';
 import { callGraphOf } from '../model/call_graph.ts';
 import type { CallGraph } from '../model/call_graph.ts';
-import { changeColor, itemColor } from '../model/colors.ts';
+import { changeColor, css, itemColor } from '../model/colors.ts';
 import { changeOf } from '../model/diff.ts';
 import { count, fitted, percent } from '../model/format.ts';
 import { layout } from '../model/layers.ts';
@@ -121,7 +121,7 @@ export class CallsPanel {
 		const node = svg('g', { class: classes, tabindex: '0', role: 'button', 'aria-label': `${name}, ${shares}` },
 			svg('title', {}, `${name}\n${shares}`),
 			svg('rect', { x: (x - width / 2).toFixed(1), y: String(y - NODE_PX / 2), width: String(width),
-				height: String(NODE_PX), rx: '4', fill }),
+				height: String(NODE_PX), rx: '4', fill: css(fill) }),
 			line(text, -4, 'name'), line(shares, 11, 'share'));
 		node.addEventListener('click', () => this.events.choose(row));
 		node.addEventListener('dblclick', () => this.events.open(row));

@@ -2,7 +2,7 @@
 /* The title, and the totals of what is shown. */
 import { el } from '../dom.ts';
 import { amount, isTime, count, percent } from '../model/format.ts';
-import { changeLegend, legendOf } from '../model/colors.ts';
+import { changeLegend, css, legendOf } from '../model/colors.ts';
 import type { Profile } from '../model/profile.ts';
 import type { State } from '../model/state.ts';
 import type { Totals } from '../model/totals.ts';
@@ -45,7 +45,7 @@ export class Header {
 			hasBoth || state.side === 'before') : legendOf(profile.items, isDark);
 		this.legend.replaceChildren(...entries.map(({ text, color }) => {
 			const dot = el('i');
-			dot.style.background = color;
+			dot.style.background = css(color);
 			return el('span', {}, dot, text);
 		}));
 	}

@@ -45,8 +45,16 @@ function between(from: Rgb, to: Rgb, position: number): Rgb {
 	return from.map((part, i) => Math.round(part + (to[i]! - part) * position)) as Rgb;
 }
 
-function css(color: Rgb, isDark: boolean): string {
-	return `rgb(${(isDark ? color.map((part) => Math.round(part * DARK_FACTOR)) : color).join()})`;
+/** A colour as a number, 0xrrggbb. */
+export type Color = number;
+
+function colorOf(rgb: Rgb, isDark: boolean): Color {
+	const [r, g, b] = isDark ? rgb.map((part) => Math.round(part * DARK_FACTOR)) as Rgb : rgb;
+	return (r << 16) | (g << 8) | b;
+}
+
+export function css(color: Color): string {
+	return `#${color.toString(16).padStart(6, '0')}`;
 }
 
 /* FNV-1a, so that a function has the same shade in every file. */
@@ -65,21 +73,21 @@ function shade(kind: string, isInlined: boolean, at: number): Rgb {
 	return isInlined ? (color.map((part) => Math.round((part + 255) / 2)) as Rgb) : color;
 }
 
-export function itemColor(item: Item | undefined, isDark: boolean): string {
-	return item ? css(shade(item.kind, item.isInlined, position(item.name)), isDark) : css(ROOT, isDark);
+export function itemColor(item: Item | undefined, isDark: boolean): Color {
+	return colorOf(item ? shade(item.kind, item.isInlined, position(item.name)) : ROOT, isDark);
 }
 
-export function changeColor(change: Change, palette: Palette, isDark: boolean): string {
+export function changeColor(change: Change, palette: Palette, isDark: boolean): Color {
 	if (change.isNoise || change.relative === 0)
-		return css(GREY, isDark);
+		return colorOf(GREY, isDark);
 	const [from, to] = change.relative > 0 ? CHANGES[palette].grew : CHANGES[palette].shrank;
 	const size = Math.abs(change.relative);
-	return css(between(from, to, size ** COLOR_EXPONENT * (size < 1 ? PARTIAL_MAX : 1)), isDark);
+	return colorOf(between(from, to, size ** COLOR_EXPONENT * (size < 1 ? PARTIAL_MAX : 1)), isDark);
 }
 
 export interface LegendEntry {
 	text: string;
-	color: string;
+	color: Color;
 }
 
 /* Frames that are no code: who ended a wait, and why a stack ends before its root. */
@@ -97,10 +105,10 @@ export function legendOf(items: Item[], isDark: boolean): LegendEntry[] {
 		.filter(([kind]) => used.has(kind))
 		.map(([kind, { legend }]) => ({
 			text: kind === 'truncated' ? stopLegend(items) : legend,
-			color: css(shade(kind, false, LEGEND_POSITION), isDark),
+			color: colorOf(shade(kind, false, LEGEND_POSITION), isDark),
 		}));
 	if (items.some((item) => item.isInlined))
-		entries.push({ text: 'inlined', color: css(shade('native', true, LEGEND_POSITION), isDark) });
+		entries.push({ text: 'inlined', color: colorOf(shade('native', true, LEGEND_POSITION), isDark) });
 	return entries;
 }
 

@@ -4,6 +4,7 @@ import { el, noTextDrag } from '../dom.ts';
 import { visit, widthsOf } from '../model/layout.ts';
 import type { Scene } from '../model/scene.ts';
 import type { Look, Painter } from './painter.ts';
+import { PixelRows } from './pixel_rows.ts';
 
 export const MINIMAP_PX = 44;
 const ROWS_MAX = 66; // deeper ones are not shown
@@ -14,7 +15,8 @@ function rowPxOf(scene: Scene): number {
 
 export class Minimap {
 	readonly canvas: HTMLCanvasElement;
-	private drawn: { scene: Scene; key: string; image: HTMLCanvasElement } | null = null;
+	private readonly rows = new PixelRows();
+	private drawn: { scene: Scene; key: string; picture: HTMLCanvasElement } | null = null;
 	private start = 0;
 
 	constructor(private readonly painter: Painter, private readonly zoom: (from: number, to: number) => void) {
@@ -44,9 +46,10 @@ export class Minimap {
 		this.canvas.width = width * ratio;
 		this.canvas.height = MINIMAP_PX * ratio;
 		const context = this.canvas.getContext('2d')!;
-		context.drawImage(this.imageOf(scene, look, width), 0, 0, this.canvas.width, this.canvas.height);
 		context.setTransform(ratio, 0, 0, ratio, 0, 0);
 		const rowPx = rowPxOf(scene);
+		context.imageSmoothingEnabled = rowPx < 1;
+		context.drawImage(this.pictureOf(scene, look, width), 0, 0, width, Math.min(scene.nrRows, ROWS_MAX) * rowPx);
 		const left = shares[0] * width;
 		const right = Math.max(shares[1] * width, left + 2);
 		context.fillStyle = look.isDark ? 'rgba(0, 0, 0, 0.6)' : 'rgba(255, 255, 255, 0.65)';
@@ -57,25 +60,24 @@ export class Minimap {
 		context.strokeRect(left + 0.5, top + 0.5, right - left - 1, Math.min(rows[1] * rowPx, MINIMAP_PX) - top - 1);
 	}
 
-	private imageOf(scene: Scene, look: Look, width: number): HTMLCanvasElement {
+	private pictureOf(scene: Scene, look: Look, width: number): HTMLCanvasElement {
 		const key = `${width} ${look.side} ${look.palette} ${String(look.isDark)}`;
 		if (this.drawn?.scene === scene && this.drawn.key === key)
-			return this.drawn.image;
-		const image = el('canvas');
-		image.width = width;
-		image.height = MINIMAP_PX;
-		const context = image.getContext('2d')!;
-		const rowPx = rowPxOf(scene);
-		scene.parts.forEach((part) => {
+			return this.drawn.picture;
+		const nrRows = Math.min(Math.max(scene.nrRows, 1), ROWS_MAX);
+		this.rows.clear(width, nrRows);
+		for (const part of scene.parts) {
 			const to = widthsOf(part.tree, look.side)[0]!;
 			const put = (node: number, x: number, w: number) => {
-				context.fillStyle = this.painter.color(part, node, look);
-				context.fillRect(x, (part.row + part.step * part.tree.depth[node]!) * rowPx, w, Math.max(rowPx, 0.5));
+				const row = part.row + part.step * part.tree.depth[node]!;
+				if (row < nrRows)
+					this.rows.fill(row, x, x + w, this.painter.color(part, node, look));
 			};
 			if (to > 0)
 				visit(part.tree, look.side, { from: 0, to, px: width }, 0, ROWS_MAX, { box: put, crumbs: put });
-		});
-		this.drawn = { scene, key, image };
-		return image;
+		}
+		const { picture } = this.rows;
+		this.drawn = { scene, key, picture };
+		return picture;
 	}
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Draws a scene on a canvas. Only boxes that are to be seen are visited. */
+/* Draws a scene on a canvas: boxes as pixels, and texts over them. Only boxes that are to be seen are
+ * visited. */
 import { changeColor, itemColor } from '../model/colors.ts';
-import type { Palette } from '../model/colors.ts';
+import type { Color, Palette } from '../model/colors.ts';
 import { changeOf } from '../model/diff.ts';
 import { fitted } from '../model/format.ts';
 import { startsOf, visit, widthsOf } from '../model/layout.ts';
@@ -9,7 +10,7 @@ import type { Side } from '../model/layout.ts';
 import type { Profile } from '../model/profile.ts';
 import type { Part, Scene } from '../model/scene.ts';
 import type { Zoom } from '../model/state.ts';
-import { Batch } from './batch.ts';
+import { PixelRows } from './pixel_rows.ts';
 
 export const ROW_PX = 20;
 const FONT_PX = 12;
@@ -47,8 +48,28 @@ export function rowOf(part: Part, depth: number): number {
 	return part.row + part.step * depth;
 }
 
+interface Text {
+	text: string;
+	x: number;
+	y: number;
+}
+
+/* What is drawn of a scene: the rows from `first` on, the first of which begins at `y`. */
+interface Frame {
+	look: Look;
+	width: number;
+	/** Pixels of the canvas for each pixel of the page. */
+	scale: number;
+	first: number;
+	nr: number;
+	y: number;
+	texts: Text[];
+	dimTexts: Text[];
+}
+
 export class Painter {
-	private readonly colors = new Map<number, string>();
+	private readonly colors = new Map<number, Color>();
+	private readonly rows = new PixelRows();
 	private colorKey = '';
 	private charPx = 0;
 
@@ -56,14 +77,22 @@ export class Painter {
 
 	/** Draws the rows from `top` (in pixels) on that fit into `height`. */
 	paint(context: CanvasRenderingContext2D, scene: Scene, look: Look, width: number, height: number, top: number) {
+		const first = Math.floor(top / ROW_PX);
+		const frame: Frame = {
+			look, width, scale: context.getTransform().a, first,
+			nr: Math.max(Math.ceil((top + height) / ROW_PX) - first, 1), y: first * ROW_PX - top,
+			texts: [], dimTexts: [],
+		};
 		context.font = FONT;
 		context.textBaseline = 'middle';
 		this.charPx ||= context.measureText('M'.repeat(100)).width / 100;
 		context.clearRect(0, 0, width, height);
 		this.forgetColors(look);
-		scene.parts.forEach((part, index) => {
-			this.paintPart(context, scene, part, index, look, width, height, top);
-		});
+		this.rows.clear(Math.max(Math.round(width * frame.scale), 1), frame.nr);
+		scene.parts.forEach((part, index) => this.putPart(frame, scene, part, index));
+		this.drawRows(context, frame);
+		this.drawTexts(context, frame);
+		this.drawSelection(context, frame, scene);
 	}
 
 	private forgetColors(look: Look) {
@@ -73,58 +102,64 @@ export class Painter {
 		this.colorKey = key;
 	}
 
-	private paintPart(
-		context: CanvasRenderingContext2D, scene: Scene, part: Part, index: number, look: Look,
-		width: number, height: number, top: number,
-	) {
+	private drawRows(context: CanvasRenderingContext2D, { width, nr, y }: Frame) {
+		context.imageSmoothingEnabled = false;
+		context.drawImage(this.rows.picture, 0, y, width, nr * ROW_PX);
+		for (let row = 1; row <= nr; row++)
+			context.clearRect(0, y + row * ROW_PX - 1, width, 1);
+	}
+
+	private drawTexts(context: CanvasRenderingContext2D, { look, texts, dimTexts }: Frame) {
+		context.fillStyle = '#16181d';
+		for (const { text, x, y } of texts)
+			context.fillText(text, x, y);
+		context.globalAlpha = 0.7;
+		context.fillStyle = look.isDark ? '#c3c9d3' : '#16181d';
+		for (const { text, x, y } of dimTexts)
+			context.fillText(text, x, y);
+		context.globalAlpha = 1;
+	}
+
+	private putPart(frame: Frame, scene: Scene, part: Part, index: number) {
+		const { look, scale, width } = frame;
 		const { tree } = part;
-		const rows = [Math.floor(top / ROW_PX), Math.floor((top + height - 1) / ROW_PX)]
+		const [from, to] = [frame.first, frame.first + frame.nr - 1]
 			.map((row) => (row - part.row) * part.step)
 			.sort((a, b) => a - b) as [number, number];
-		const first = Math.max(rows[0], index > 0 ? 1 : 0);
 		const span = { ...spanOf(scene, index, look), px: width };
 		if (span.to <= span.from)
 			return;
+		const row = (node: number) => rowOf(part, tree.depth[node]!) - frame.first;
 		const focus = look.zoom.part === index && !look.zoom.span ? look.zoom.node : 0;
-		const y = (node: number) => rowOf(part, tree.depth[node]!) * ROW_PX - top;
-		const batch = new Batch(ROW_PX - 1);
-		visit(tree, look.side, span, first, rows[1], {
+		visit(tree, look.side, span, Math.max(from, index > 0 ? 1 : 0), to, {
 			box: (node, x, w) => {
 				const isAbove = focus > 0 && node < focus && tree.end[node]! > focus;
-				this.paintBox(batch, part, node, { x, y: y(node), w, width, isAbove }, look);
+				this.putBox(frame, part, node, row(node), Math.max(x, 0), Math.min(x + w, width), isAbove);
 			},
 			crumbs: (node, x, w) => {
-				batch.box(look.isMatch ? 0.25 : 0.6, this.color(part, node, look), x, y(node), Math.max(w, 1));
+				this.rows.fill(row(node), x * scale, (x + Math.max(w, 1)) * scale, this.color(part, node, look),
+					look.isMatch ? 0.25 : 0.6);
 			},
 		});
-		batch.draw(context);
-		if (look.selected?.part === index)
-			this.paintSelection(context, part, look, span, top);
 	}
 
-	private paintBox(
-		batch: Batch, part: Part, node: number,
-		place: { x: number; y: number; w: number; width: number; isAbove: boolean }, look: Look,
-	) {
-		const { tree } = part;
-		const item = tree.item[node]!;
-		const left = Math.max(place.x, 0);
-		const right = Math.min(place.x + place.w, place.width);
+	private putBox(frame: Frame, part: Part, node: number, row: number, left: number, right: number, isAbove: boolean) {
+		const { look, scale } = frame;
+		const item = part.tree.item[node]!;
 		const gap = right - left >= GAP_MIN_PX ? 1 : 0;
 		const isMatch = look.isMatch && item >= 0 ? look.isMatch[item] === 1 : false;
 		const isDim = look.isMatch !== null && !isMatch;
-		const color = isMatch ? (look.isDark ? '#d257d9' : '#e36bea') : this.color(part, node, look);
-		batch.box((place.isAbove ? 0.55 : 1) * (isDim ? 0.35 : 1), color, left, place.y, right - left - gap);
+		const color = isMatch ? (look.isDark ? 0xd257d9 : 0xe36bea) : this.color(part, node, look);
+		this.rows.fill(row, left * scale, (right - gap) * scale, color, (isAbove ? 0.55 : 1) * (isDim ? 0.35 : 1));
 		if (right - left < TEXT_MIN_PX)
 			return;
 		const { name, kind } = item < 0 ? { name: 'all', kind: '' } : this.profile.items[item]!;
 		const text = fitted(name, kind, Math.floor((right - left - 2 * PAD_PX) / this.charPx));
 		if (text)
-			batch.text(isDim ? 0.7 : 1, look.isDark && isDim ? '#c3c9d3' : '#16181d', text, left + PAD_PX,
-				place.y + ROW_PX / 2);
+			(isDim ? frame.dimTexts : frame.texts).push({ text, x: left + PAD_PX, y: frame.y + (row + 0.5) * ROW_PX });
 	}
 
-	color(part: Part, node: number, look: Look): string {
+	color(part: Part, node: number, look: Look): Color {
 		const { tree } = part;
 		if (this.profile.comparison) {
 			const change = changeOf(this.profile, tree.before[node]!, tree.total[node]!);
@@ -139,24 +174,24 @@ export class Painter {
 		return color;
 	}
 
-	private paintSelection(
-		context: CanvasRenderingContext2D, part: Part, look: Look, span: { from: number; to: number; px: number },
-		top: number,
-	) {
-		const { tree } = part;
-		const node = look.selected!.node;
-		if (node >= tree.n)
+	private drawSelection(context: CanvasRenderingContext2D, frame: Frame, scene: Scene) {
+		const { look, width } = frame;
+		const part = scene.parts[look.selected?.part ?? -1];
+		if (!part || look.selected!.node >= part.tree.n)
 			return;
-		const scale = span.px / (span.to - span.from);
-		const x = (startsOf(tree, look.side)[node]! - span.from) * scale;
+		const { part: index, node } = look.selected!;
+		const { tree } = part;
+		const { from, to } = spanOf(scene, index, look);
+		const scale = to > from ? width / (to - from) : 0;
+		const x = (startsOf(tree, look.side)[node]! - from) * scale;
 		const w = widthsOf(tree, look.side)[node]! * scale;
 		const left = Math.max(x, 0);
-		const right = Math.min(x + w, span.px);
-		if (right < 0 || left > span.px)
+		const right = Math.min(x + w, width);
+		if (right < 0 || left > width)
 			return;
 		context.strokeStyle = look.isDark ? '#ffffff' : '#0b0d12';
 		context.lineWidth = 2;
-		context.strokeRect(left + 1, rowOf(part, tree.depth[node]!) * ROW_PX - top + 1,
+		context.strokeRect(left + 1, (rowOf(part, tree.depth[node]!) - frame.first) * ROW_PX + frame.y + 1,
 			Math.max(right - left - 2, 2), ROW_PX - 3);
 	}
 }
