@@ -4,7 +4,8 @@ headless Chromium without a graphics card.
 
 All pages come from one server on this machine and are used by mouse and keyboard. A time ends with the frame after
 which the page is quiet (viewer_probe.js), so it contains all work in steps. It is longer on a machine that does other
-things; the CPU time of the whole browser beside it is not."""
+things; the CPU time of the whole browser beside it is not. An empty page tells how much of the first picture's is
+nobody's."""
 
 import functools
 import gzip
@@ -41,6 +42,20 @@ OPTIONS = ("--disable-gpu", "--use-angle=swiftshader", "--enable-unsafe-swiftsha
 GRAPH = "document.querySelector('#graph')"
 HEAD = (f"{'viewer':34} {'nodes':>7} {'file KB':>8} | {'first picture':>15} {'zoom':>15} {'search':>15}   frames/s, dragged"
         f"\n{'':52} {'ms, CPU ms':>15} {'ms, CPU ms':>15} {'ms, CPU ms':>15}")
+
+
+class Empty:
+    """A page without anything: what the browser takes by itself. It cannot be used."""
+    name = "an empty page"
+    ready = "document.readyState !== 'loading'"
+    zoom = None
+
+    def files(self, _):
+        page = b'<!DOCTYPE html><meta charset="utf-8"><title>empty</title>'
+        return {"/empty.html": page}, page
+
+    def path(self):
+        return "/empty.html"
 
 
 class Flamelet:
@@ -223,19 +238,19 @@ def wait_for(page, expression):
 
 
 def cpu_ms(page):
-    """Of all processes of the browser."""
+    """Of each process of the browser."""
     session, page.session = page.session, None
     processes = page.call("SystemInfo.getProcessInfo")["processInfo"]
     page.session = session
-    return 1000 * sum(process["cpuTime"] for process in processes)
+    return {process["id"]: 1000 * process["cpuTime"] for process in processes}
 
 
 def timed(page, act):
-    """What an action takes until the page is quiet, and the browser's CPU time."""
+    """What an action takes until the page is quiet, and the browser's CPU time, without processes that have ended."""
     before = cpu_ms(page)
     act()
     took = wait_for(page, "window.benchProbe?.result")
-    return took, cpu_ms(page) - before
+    return took, sum(ms - before.get(process, 0) for process, ms in cpu_ms(page).items())
 
 
 def several(measure_once):
@@ -287,6 +302,8 @@ def measure_drag(page, viewer):
 
 def measure(page, viewer, base):
     first = several(lambda _: measure_open(page, base + viewer.path()))
+    if not viewer.zoom:
+        return first
     zoom = several(functools.partial(measure_zoom, page, viewer))
     rate = f"{measure_drag(page, viewer):.0f}" if viewer.drag_from else "-"
     search = several(functools.partial(measure_search, page, viewer))
@@ -329,16 +346,16 @@ def print_viewers(folder):
     print_size(folder)
     try:
         release = viewers.directory() / "speedscope/dist/release"
-        all_viewers = (Flamelet(), Speedscope(), D3(1), D3(0))
+        all_viewers = (Empty(), Flamelet(), Speedscope(), D3(1), D3(0))
         print_baselines(release)
     except host.Skip as skip:
         print(f"viewer: SKIP of d3-flame-graph and speedscope: {skip}")
-        release, all_viewers = pathlib.Path(folder), (Flamelet(),)
+        release, all_viewers = pathlib.Path(folder), (Empty(), Flamelet())
     print(HEAD, flush=True)
     handler = functools.partial(Handler, directory=release)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         for viewer in all_viewers:
-            for nodes in NODES:
+            for nodes in NODES if viewer.zoom else (0,):
                 print_viewer(viewer, folder, nodes, f"http://127.0.0.1:{server.server_port}")
         server.shutdown()
