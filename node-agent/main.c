@@ -36,6 +36,8 @@ static const struct command commands[] = {
 	{ "health", COMMAND_HEALTH, cmd_health, "check that the local agent is alive, or ready" },
 	{ "allow-perf", COMMAND_ALLOW_PERF, cmd_allow_perf,
 	  "lower kernel.perf_event_paranoid to 2" },
+	{ "copy-heap", COMMAND_COPY_HEAP, cmd_copy_heap,
+	  "copy libflamelet-heap.so to where pods find it" },
 	{ "version", COMMAND_VERSION, cmd_version, "print the version" },
 };
 

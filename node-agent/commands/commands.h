@@ -25,6 +25,7 @@ int cmd_record(const struct options *options);
 int cmd_top(const struct options *options);
 int cmd_agent(const struct options *options);
 int cmd_allow_perf(const struct options *options);
+int cmd_copy_heap(const struct options *options);
 int cmd_diff(const struct options *options);
 int cmd_query(const struct options *options);
 int cmd_timeline(const struct options *options);

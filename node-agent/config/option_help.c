@@ -135,6 +135,13 @@ static const struct command_help command_helps[] = {
 	  "\n"
 	  "  flamelet allow-perf\n"
 	  "  flamelet allow-perf --paranoid-file /host/perf_event_paranoid   in a container\n" },
+	{ COMMAND_COPY_HEAP,
+	  "flamelet copy-heap --directory DIR   put libflamelet-heap.so there\n"
+	  "\n"
+	  "For an init container: pods of the node preload the library from there. A file\n"
+	  "that is in use is replaced, not changed.\n"
+	  "\n"
+	  "  flamelet copy-heap --directory /host/heap\n" },
 	{ COMMAND_VERSION, "flamelet version   print the version and the architecture\n" },
 };
 

@@ -395,7 +395,8 @@ static int check_allocations(struct loader *loader)
 {
 	const struct options *options = loader->options;
 
-	if ((!options->counts_objects && !options->heap_library) ||
+	if (loader->command == COMMAND_COPY_HEAP ||
+	    (!options->counts_objects && !options->heap_library) ||
 	    options_want_kind(options, OPTION_KIND_ALLOC) ||
 	    options_want_kind(options, OPTION_KIND_HEAP))
 		return 0;

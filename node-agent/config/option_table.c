@@ -25,7 +25,8 @@
 #define PIN COMMAND_PIN
 #define UI COMMAND_UI
 #define READERS (QUERIES | COMMAND_LS | PIN)
-#define ALL (CONFIGURED | HEALTH | COMMAND_ALLOW_PERF | COMMAND_VERSION | READERS | UI)
+#define COPY COMMAND_COPY_HEAP
+#define ALL (CONFIGURED | HEALTH | COMMAND_ALLOW_PERF | COPY | COMMAND_VERSION | READERS | UI)
 
 /* A row of the table: an option, its field in struct options and its type of value, then the
  * members that are not empty. */
@@ -287,6 +288,11 @@ const struct option option_table[] = {
 	OPTION("timeout", 0, HEALTH, health_timeout_ns, duration, .fallback = "3s",
 	       .metavar = "TIME", .help = "time limit for the command", .is_usual = true,
 	       .not_in_file = true),
+	OPTION("directory", 0, COPY, heap_directory, file, .metavar = "DIR",
+	       .help = "where the library is put", .is_usual = true, .not_in_file = true),
+	OPTION("heap-library", 0, COPY, heap_library, file, .metavar = "FILE",
+	       .help = "the library (else that of the image)", .is_usual = true,
+	       .not_in_file = true),
 	OPTION("paranoid-file", 0, COMMAND_ALLOW_PERF, paranoid_file, name, .metavar = "FILE",
 	       .help = "file to write instead of /proc/sys/kernel's", .is_usual = true,
 	       .not_in_file = true),
@@ -422,7 +428,7 @@ const char *command_name(unsigned int commands)
 					     "export", "health",	"allow-perf", "query",
 					     "ls",     "a destination", "dump",	      "top",
 					     "diff",   "timeline",	"pin",	      "findings",
-					     "ui" };
+					     "ui",     "copy-heap" };
 
 	return commands ? names[__builtin_ctz(commands) % array_len(names)] : "";
 }

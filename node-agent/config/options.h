@@ -33,6 +33,7 @@ enum command_id {
 	COMMAND_PIN = 16384,
 	COMMAND_FINDINGS = 32768,
 	COMMAND_UI = 65536,
+	COMMAND_COPY_HEAP = 131072,
 	/* Not a command, but a file of --destination, which has options as well. */
 	COMMAND_DESTINATION = 512,
 };
@@ -221,6 +222,7 @@ struct options {
 	bool asks_ready; /* ask whether the agent is ready, not only alive */
 	uint64_t health_timeout_ns; /* for the whole check */
 
+	char *heap_directory; /* of copy-heap */
 	char *paranoid_file; /* of allow-perf; NULL: the one in /proc/sys/kernel */
 
 	unsigned int kinds; /* what is profiled: 1 << enum option_kind */

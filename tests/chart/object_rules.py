@@ -14,10 +14,12 @@ LABELS = ("app.kubernetes.io/name", "app.kubernetes.io/instance", "app.kubernete
 NAME_MAX = 63
 # Of Services: DNS names, which begin with a letter.
 SERVICE_NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
-CLUSTER_WIDE = ("ClusterRole", "ClusterRoleBinding", "SecurityContextConstraints")
+CLUSTER_WIDE = ("ClusterRole", "ClusterRoleBinding", "SecurityContextConstraints", "MutatingAdmissionPolicy",
+                "MutatingAdmissionPolicyBinding")
 # All of the node that may be written, each by one mount of one container.
 QUEUE, RECORD = "/var/lib/flamelet/queue", "/var/lib/flamelet/record"
 PARANOID = "/proc/sys/kernel/perf_event_paranoid"
+HEAP = "/host/heap"
 SELECTORS = {
     "DaemonSet": lambda spec: spec["selector"]["matchLabels"],
     "NetworkPolicy": lambda spec: spec["podSelector"]["matchLabels"],
@@ -147,8 +149,8 @@ def rights(render):
 
 
 def host_mounts(render):
-    """Directories of the node are mounted read-only, except the queue, the record and the one file that
-    allow-perf writes."""
+    """Directories of the node are mounted read-only, except the queue, the record, the one file that
+    allow-perf writes, and the directory of the one file that copy-heap writes."""
     extra = {volume["name"] for volume in render.values["extraVolumes"]}
     for where, pod, container in render.containers():
         paths = {volume["name"]: volume["hostPath"]["path"] for volume in pod["volumes"]
@@ -157,7 +159,8 @@ def host_mounts(render):
             path = paths.get(mount["name"])
             if path is None or mount["name"] in extra:
                 continue
-            may_write = mount["mountPath"] in (QUEUE, RECORD) or (path, container["name"]) == (PARANOID, "allow-perf")
+            may_write = mount["mountPath"] in (QUEUE, RECORD) or (path, container["name"]) == (PARANOID, "allow-perf") or (
+                mount["mountPath"], container["name"]) == (HEAP, "copy-heap")
             if not mount.get("readOnly") and not may_write:
                 yield f"{where} can write to the node's {path}"
             if mount.get("mountPropagation", "None") == "Bidirectional":
@@ -256,6 +259,8 @@ def memory_bounds(values):
     yield from ("64Mi", "48Mi", "16Mi", "16Mi")
     if values["symbols"]["debuginfod"]["urls"]:
         yield "256Mi"
+    if "heap" in values["profiling"]["kinds"]:
+        yield "96Mi"
     for _ in range(bool(values["otlp"]["endpoint"]) + len(values["destinations"])):
         yield "48Mi"
         if values["queue"]["type"] == "memory":

@@ -25,6 +25,9 @@ container.apparmor.security.beta.kubernetes.io/flamelet: {{ $profile }}
 {{- if eq $.Values.security.perfEventParanoid "sysctl" }}
 container.apparmor.security.beta.kubernetes.io/allow-perf: {{ $profile }}
 {{- end }}
+{{- if $.Values.heap.library }}
+container.apparmor.security.beta.kubernetes.io/copy-heap: {{ $profile }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- end }}
@@ -95,18 +98,29 @@ exec:
 {{ toYaml .settings }}
 {{- end }}
 
-{{/* Writes 2 to the one file that it is given: no capability is needed for that. */}}
-{{- define "flamelet.initContainers" -}}
-- name: allow-perf
-  image: {{ include "flamelet.image" . | quote }}
-  imagePullPolicy: {{ .Values.image.pullPolicy }}
-  args: [allow-perf, --paranoid-file, /host/perf_event_paranoid]
-  securityContext: {{- include "flamelet.securityContext" . | nindent 4 }}
+{{/* A container that writes to one place of the node and needs no capability for that: a dict of root, name, args, volume and mountPath. */}}
+{{- define "flamelet.initContainer" -}}
+- name: {{ .name }}
+  image: {{ include "flamelet.image" .root | quote }}
+  imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+  args: {{- toYaml .args | nindent 4 }}
+  securityContext: {{- include "flamelet.securityContext" .root | nindent 4 }}
   resources:
     requests: {cpu: 10m, memory: 16Mi}
     limits: {memory: 64Mi}
   volumeMounts:
-    - {name: perf-event-paranoid, mountPath: /host/perf_event_paranoid}
+    - {name: {{ .volume }}, mountPath: {{ .mountPath }}}
+{{- end }}
+
+{{/* The first one writes 2 to the one file that it is given, the second one puts a library into a directory. */}}
+{{- define "flamelet.initContainers" -}}
+{{- if eq .Values.security.perfEventParanoid "sysctl" }}
+{{- $path := "/host/perf_event_paranoid" }}
+{{ include "flamelet.initContainer" (dict "root" . "name" "allow-perf" "args" (list "allow-perf" "--paranoid-file" $path) "volume" "perf-event-paranoid" "mountPath" $path) }}
+{{- end }}
+{{- if .Values.heap.library }}
+{{ include "flamelet.initContainer" (dict "root" . "name" "copy-heap" "args" (list "copy-heap" "--directory" "/host/heap") "volume" "heap-library" "mountPath" "/host/heap") }}
+{{- end }}
 {{- end }}
 
 {{/* What the agent and the test have in common. */}}
@@ -155,7 +169,7 @@ affinity: {{- toYaml . | nindent 2 }}
 tolerations: {{- toYaml . | nindent 2 }}
 {{- end }}
 volumes: {{- include "flamelet.volumes" . | nindent 2 }}
-{{- if eq .Values.security.perfEventParanoid "sysctl" }}
-initContainers: {{- include "flamelet.initContainers" . | nindent 2 }}
+{{- with include "flamelet.initContainers" . | trim }}
+initContainers: {{- . | nindent 2 }}
 {{- end }}
 {{- end }}

@@ -25,6 +25,7 @@
 	JIT workers					16 and 16
 	download of debug files				256, where it is asked for
 	stacks of threads that wait			32, and 8 for what is known of threads; where they are recorded
+	allocations in use				32, and 32 for a snapshot of each of both types; where they are recorded
 
 Besides, for each destination 48: 24 that are collected, and what is sent, in the agent and in the destination's own process (12 with the
 usual 3.5 MB of a request); 16 more for a queue in memory. A record takes 64: the rows of a minute, and an hour's dictionary; and what a command may take that reads it in the pod. 56 are for all else: the agent, its rings, and the process that asks
@@ -40,7 +41,8 @@ to the agent is in both, and within the worker's bound, as most of what it was m
 {{- $query := include "flamelet.mebibytes" .Values.store.queryMemoryMax | int64 }}
 {{- $store := ternary (add 64 $query) 0 .Values.store.enabled }}
 {{- $waits := ternary 40 0 (or (has "offcpu" .Values.profiling.kinds) (has "lock" .Values.profiling.kinds)) }}
-{{- add $tables $lists $workers $debuginfod $destinations $store $waits 56 -}}
+{{- $heap := ternary 96 0 (has "heap" .Values.profiling.kinds) }}
+{{- add $tables $lists $workers $debuginfod $destinations $store $waits $heap 56 -}}
 {{- end }}
 
 {{/* The limit of an emptyDir for so many MiB: a pod whose emptyDir grows beyond it is evicted, so it has a quarter more. */}}

@@ -70,6 +70,10 @@
 - name: perf-event-paranoid
   hostPath: {path: /proc/sys/kernel/perf_event_paranoid, type: File}
 {{- end }}
+{{- if .Values.heap.library }}
+- name: heap-library
+  hostPath: {path: {{ .Values.heap.hostPath | quote }}, type: DirectoryOrCreate}
+{{- end }}
 {{- with .Values.extraVolumes }}
 {{ toYaml . }}
 {{- end }}

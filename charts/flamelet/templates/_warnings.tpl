@@ -59,6 +59,15 @@ restarts.
 If an agent's log mentions kernel.perf_event_paranoid (Debian's and Ubuntu's kernels), add
    --set security.perfEventParanoid=sysctl
 {{- end }}
+{{- if and .Values.heap.inject (not (include "flamelet.since" (list . "1.36"))) }}
+
+WARNING: heap.inject does nothing. Kubernetes {{ .Capabilities.KubeVersion.Version }} has no MutatingAdmissionPolicy, which came with 1.36. Add the volume,
+its mount and LD_PRELOAD to the pods yourself (docs/memory.md).
+{{- else if and .Values.heap.inject .Values.heap.library }}
+
+Pods with the annotation flamelet.dev/heap: "true" get a hostPath volume. Namespaces of the Pod Security levels "baseline"
+and "restricted" refuse them. With heap.library=false they get a volume of the agent's image, which these levels allow.
+{{- end }}
 {{- if eq .Values.queue.type "hostPath" }}
 
 Profiles that wait for a destination are in {{ .Values.queue.hostPath }}/{{ include "flamelet.namespace" . }}.{{ .Release.Name }} of each node. They stay

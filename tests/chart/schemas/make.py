@@ -23,6 +23,8 @@ VERSIONS = ("1.28.0", "1.36.0")
 KINDS = ("clusterrole-rbac-v1", "clusterrolebinding-rbac-v1", "configmap-v1", "daemonset-apps-v1",
          "networkpolicy-networking-v1", "pod-v1", "role-rbac-v1", "rolebinding-rbac-v1", "secret-v1",
          "service-v1", "serviceaccount-v1")
+# Not in the first version.
+NEWER_KINDS = ("mutatingadmissionpolicy-admissionregistration-v1", "mutatingadmissionpolicybinding-admissionregistration-v1")
 CUSTOM = ("podmonitors", "prometheusrules", "servicemonitors")
 DEFINITIONS = "_definitions.json"
 # Of the places where a schema may stand: those whose keys are names, and no words of JSON Schema.
@@ -77,7 +79,8 @@ def read_packed(archive, version, name):
 
 def write_version(archive, version):
     """One directory: a file for each kind, and one with all definitions that they have in common."""
-    schemas = {f"{kind}.json": read_packed(archive, version, f"{kind}.json") for kind in KINDS}
+    kinds = KINDS + (NEWER_KINDS if version != VERSIONS[0] else ())
+    schemas = {f"{kind}.json": read_packed(archive, version, f"{kind}.json") for kind in kinds}
     definitions = read_packed(archive, version, DEFINITIONS)["$defs"]
     schemas[DEFINITIONS] = {"$defs": needed_definitions(definitions, schemas.values())}
     shutil.rmtree(f"{HERE}/{version}", ignore_errors=True)
