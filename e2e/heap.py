@@ -160,6 +160,31 @@ def check_programs(flamelet, library, directory):
         yield "nothing was recorded of the programs"
 
 
+def check_copy(flamelet, library, directory):
+    """An equal file stays; another one takes its place, and programs that map the old one keep it."""
+    place, copied = os.path.join(directory, "node"), os.path.join(directory, "node", "libflamelet-heap.so")
+    os.mkdir(place)
+    contents, inodes = [], []
+    for source in (library, library, __file__):
+        subprocess.run([flamelet, "copy-heap", "--directory", place, "--heap-library", source], stdout=subprocess.DEVNULL,
+                       check=True)
+        with open(source, "rb") as one, open(copied, "rb") as other:
+            contents.append(one.read() == other.read())
+        inodes.append(os.stat(copied).st_ino)
+        os.link(copied, f"{place}.{len(inodes)}")  # as a program that maps it would keep it
+    if not all(contents) or inodes[0] != inodes[1] or inodes[1] == inodes[2]:
+        yield f"copy-heap: equal contents {contents}, inodes {inodes}"
+    with open(f"{place}.1", "rb") as kept:
+        if kept.read(4) != b"\x7fELF":
+            yield "copy-heap changed a file that may be in use"
+    if os.stat(copied).st_mode & 0o777 != 0o444 or os.listdir(place) != [os.path.basename(copied)]:
+        yield f"copy-heap left {os.listdir(place)}"
+    done = subprocess.run([flamelet, "copy-heap", "--directory", os.path.join(directory, "none")], stderr=subprocess.PIPE,
+                          text=True, check=False)
+    if done.returncode != 1 or "cannot" not in done.stderr:
+        yield f"copy-heap without a directory: exit status {done.returncode}: {done.stderr}"
+
+
 def check_refusals(flamelet, library):
     for words, message in ((["--kind", "alloc", "--heap-library", "/bin/true"], "has no probes of allocations"),
                            (["--kind", "cpu", "--heap-library", library], "add --kind alloc or --kind heap"),
@@ -177,7 +202,8 @@ def main(flamelet, library):
     with tempfile.TemporaryDirectory(prefix="flamelet-heap-", dir=os.getcwd()) as directory:
         program = build(directory, "gcc", "heap")
         problems = [*check_sums(flamelet, library, directory, program), *check_command(flamelet, library, directory, program),
-                    *check_programs(flamelet, library, directory), *check_refusals(flamelet, library)]
+                    *check_programs(flamelet, library, directory), *check_refusals(flamelet, library),
+                    *check_copy(flamelet, library, directory)]
     for problem in problems:
         print(f"FAIL: {problem}")
     return 1 if problems else 0

@@ -288,7 +288,7 @@ const struct option option_table[] = {
 	OPTION("timeout", 0, HEALTH, health_timeout_ns, duration, .fallback = "3s",
 	       .metavar = "TIME", .help = "time limit for the command", .is_usual = true,
 	       .not_in_file = true),
-	OPTION("directory", 0, COPY, heap_directory, file, .metavar = "DIR",
+	OPTION("directory", 0, COPY, heap_directory, name, .metavar = "DIR",
 	       .help = "where the library is put", .is_usual = true, .not_in_file = true),
 	OPTION("heap-library", 0, COPY, heap_library, file, .metavar = "FILE",
 	       .help = "the library (else that of the image)", .is_usual = true,
