@@ -185,6 +185,15 @@ def check_copy(flamelet, library, directory):
         yield f"copy-heap without a directory: exit status {done.returncode}: {done.stderr}"
 
 
+def check_doctor(flamelet, library):
+    with subprocess.Popen(["sleep", "60"], env=with_library(library)) as process:
+        said = subprocess.run([flamelet, "doctor"], stdout=subprocess.PIPE, text=True, check=False).stdout
+        process.kill()
+    lines = [line for line in said.splitlines() if "allocation probes" in line]
+    if len(lines) != 1 or "that programs map" not in lines[0]:
+        yield f"doctor does not see the library: {lines}"
+
+
 def check_refusals(flamelet, library):
     for words, message in ((["--kind", "alloc", "--heap-library", "/bin/true"], "has no probes of allocations"),
                            (["--kind", "cpu", "--heap-library", library], "add --kind alloc or --kind heap"),
@@ -203,7 +212,7 @@ def main(flamelet, library):
         program = build(directory, "gcc", "heap")
         problems = [*check_sums(flamelet, library, directory, program), *check_command(flamelet, library, directory, program),
                     *check_programs(flamelet, library, directory), *check_refusals(flamelet, library),
-                    *check_copy(flamelet, library, directory)]
+                    *check_copy(flamelet, library, directory), *check_doctor(flamelet, library)]
     for problem in problems:
         print(f"FAIL: {problem}")
     return 1 if problems else 0

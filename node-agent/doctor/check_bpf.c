@@ -2,12 +2,14 @@
 /* Checks the kernel features that the capture backend bpf needs. The checks do not rely on the
  * kernel's version: they create maps and programs of the kinds that the agent loads, and remove
  * them again. */
+#include "base/capabilities.h"
 #include "base/cleanup.h"
 #include "base/kernel_file.h"
 #include "doctor/doctor.h"
 #include "privilege/refusal.h"
 
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>
@@ -191,6 +193,28 @@ void check_growth(const struct doctor_host *host, struct doctor_report *report)
 				  "cannot be recorded: rss_stat: %s", strerror(-r));
 	else
 		doctor_report_ok(report, "growth of memory", "can be recorded");
+}
+
+/* Checks the uprobes of --kind alloc and --kind heap (capture/bpf/heap_links.h). */
+void check_allocations(const struct doctor_host *host, struct doctor_report *report)
+{
+	static const char name[] = "allocations";
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/bus/event_source/devices/uprobe/type", host->sys_dir);
+	if (libbpf_find_vmlinux_btf_id("bpf_uprobe_multi_link_attach", BPF_TRACE_FENTRY) > 0)
+		doctor_report_ok(report, name, "can be recorded (uprobe_multi)");
+	else if (access(path, F_OK) < 0)
+		doctor_report_add(report, FINDING_WARN, name,
+				  "boot a kernel built with CONFIG_UPROBE_EVENTS=y",
+				  "cannot be recorded: this kernel has no uprobes");
+	else if (host->capabilities & CAPABILITY(SYS_ADMIN))
+		doctor_report_ok(report, name, "can be recorded (uprobes as perf events)");
+	else
+		doctor_report_add(report, FINDING_WARN, name,
+				  "add CAP_SYS_ADMIN, or boot Linux 6.6 or newer",
+				  "cannot be recorded: before Linux 6.6, uprobes take "
+				  "CAP_SYS_ADMIN");
 }
 
 /* Checks the tracepoints of --kind irq (bpf/shared/irq.h). In a real-time kernel, threads handle

@@ -8,13 +8,14 @@
 #define DETAIL_MAX_BYTES 1024
 
 static void (*const checks[])(const struct doctor_host *host, struct doctor_report *report) = {
-	check_kernel,	     check_btf,	       check_lockdown,	      check_capabilities,
-	check_sandbox,	     check_open_files, check_memory,	      check_bpf,
-	check_tracepoints,   check_waits,      check_locks,	      check_growth,
-	check_interrupts,    check_perf,       check_events,	      check_kernel_symbols,
-	check_pid_namespace, check_cgroups,    check_configuration,   check_node_name,
-	check_pod_logs,	     check_kubelet,    check_endpoints,	      check_queue,
-	check_caches,	     check_runtimes,   check_capture_backend,
+	check_kernel,	       check_btf,	    check_lockdown, check_capabilities,
+	check_sandbox,	       check_open_files,    check_memory,   check_bpf,
+	check_tracepoints,     check_waits,	    check_locks,    check_growth,
+	check_interrupts,      check_allocations,   check_perf,	    check_events,
+	check_kernel_symbols,  check_pid_namespace, check_cgroups,  check_configuration,
+	check_node_name,       check_pod_logs,	    check_kubelet,  check_endpoints,
+	check_queue,	       check_caches,	    check_runtimes, check_probes,
+	check_capture_backend,
 };
 
 void doctor_add_loss(const struct doctor_host *host, enum backend_set ruled_out,

@@ -43,6 +43,7 @@ void check_waits(const struct doctor_host *host, struct doctor_report *report);
 void check_locks(const struct doctor_host *host, struct doctor_report *report);
 void check_growth(const struct doctor_host *host, struct doctor_report *report);
 void check_interrupts(const struct doctor_host *host, struct doctor_report *report);
+void check_allocations(const struct doctor_host *host, struct doctor_report *report);
 void check_perf(const struct doctor_host *host, struct doctor_report *report);
 void check_events(const struct doctor_host *host, struct doctor_report *report);
 void check_capture_backend(const struct doctor_host *host, struct doctor_report *report);
@@ -54,6 +55,7 @@ void check_open_files(const struct doctor_host *host, struct doctor_report *repo
 void check_pid_namespace(const struct doctor_host *host, struct doctor_report *report);
 
 void check_runtimes(const struct doctor_host *host, struct doctor_report *report);
+void check_probes(const struct doctor_host *host, struct doctor_report *report);
 
 void check_memory(const struct doctor_host *host, struct doctor_report *report);
 void check_cgroups(const struct doctor_host *host, struct doctor_report *report);

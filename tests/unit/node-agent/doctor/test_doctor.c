@@ -274,8 +274,9 @@ static void process_ids_must_be_the_hosts(void **state)
 
 static void probes_of_the_kernel_say_something_wherever_they_run(void **state)
 {
-	static const check_fn probes[] = { check_bpf,	check_perf,   check_tracepoints,
-					   check_waits, check_growth, check_interrupts };
+	static const check_fn probes[] = { check_bpf,	     check_perf,   check_tracepoints,
+					   check_waits,	     check_growth, check_interrupts,
+					   check_allocations };
 	(void)state;
 
 	for (size_t i = 0; i < array_len(probes); i++) {
@@ -286,6 +287,17 @@ static void probes_of_the_kernel_say_something_wherever_they_run(void **state)
 		assert_int_equal(report.findings[0].remedy[0] == '\0',
 				 report.findings[0].level == FINDING_OK);
 	}
+}
+
+static void programs_with_probes_of_allocations_are_counted(void **state)
+{
+	const char *proc_dir = host.proc_dir;
+	(void)state;
+
+	expect_finding(check_probes, FINDING_OK, "no program has them", "");
+	host.proc_dir = in_root("nonexistent");
+	expect_finding(check_probes, FINDING_WARN, "No such file", "--kind alloc");
+	host.proc_dir = proc_dir;
 }
 
 static void the_sandbox_is_shown(void **state)
@@ -511,6 +523,7 @@ int main(void)
 		cmocka_unit_test(kernel_symbols_need_an_address),
 		cmocka_unit_test(process_ids_must_be_the_hosts),
 		cmocka_unit_test(probes_of_the_kernel_say_something_wherever_they_run),
+		cmocka_unit_test(programs_with_probes_of_allocations_are_counted),
 		cmocka_unit_test(the_sandbox_is_shown),
 		cmocka_unit_test(few_open_files_are_a_warning),
 		cmocka_unit_test(a_nodes_name_is_needed_where_there_is_a_kubelet),
