@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { changeOf } from '../src/model/diff.ts';
-import { amount, count, fitted, percent, points } from '../src/model/format.ts';
+import { amount, count, fitted, percent, points, sumOf, sumWord } from '../src/model/format.ts';
 import { profileOf } from '../src/model/profile.ts';
 import { fragmentOf, initialState, stateOf } from '../src/model/state.ts';
 import type { State } from '../src/model/state.ts';
@@ -137,6 +137,14 @@ test('arguments have no namespaces', () => {
 test('numbers have commas between thousands', () => {
 	assert.deepEqual([0, 7.4, 999, 1000, 23456.5, 1234567].map(count),
 		['0', '7', '999', '1,000', '23,457', '1,234,567']);
+});
+
+test('sums say what they are', () => {
+	const textOf = (of: Partial<typeof P>) => `${sumOf({ ...P, ...of }, 184965546)} ${sumWord({ ...P, ...of })}`;
+	assert.equal(textOf({}), '184,965,546 samples');
+	assert.equal(textOf({ periodNs: 0, values: 'nanoseconds', type: 'off_cpu' }), '185 ms of all threads');
+	assert.equal(textOf({ periodNs: 0, values: 'bytes', type: 'rss_growth' }), '185 MB of growth');
+	assert.equal(textOf({ periodNs: 0, values: 'objects', type: 'alloc_objects' }), '184,965,546 objects');
 });
 
 test('numbers are short', () => {

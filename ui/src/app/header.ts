@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The title, and the totals of what is shown. */
 import { el } from '../dom.ts';
-import { amount, isTime, count, percent } from '../model/format.ts';
+import { amount, count, percent, sumOf, sumWord } from '../model/format.ts';
 import { changeLegend, css, legendOf } from '../model/colors.ts';
 import type { Profile } from '../model/profile.ts';
 import type { State } from '../model/state.ts';
@@ -34,9 +34,7 @@ export class Header {
 		this.totals.replaceChildren(
 			...(profile.periodNs > 0 && !isDiff ? [card(amount(profile, total), 'CPU time')] : []),
 			...(perCount > 0 ? [card(busy, 'CPUs busy on average')] : []),
-			isTime(profile) ?
-				card((isDiff ? amount(profile, before) + arrow : '') + amount(profile, total), 'of all threads') :
-				card((isDiff ? count(before) + arrow : '') + count(total), profile.values),
+			card((isDiff ? sumOf(profile, before) + arrow : '') + sumOf(profile, total), sumWord(profile)),
 			...(total < profile.total ? [card(percent(total, profile.total), 'of all')] : []),
 			card(percent(kernel, total), 'in the kernel'),
 			...(truncated > 0 ? [card(percent(truncated, total), 'with truncated stacks')] : []));

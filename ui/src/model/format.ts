@@ -56,6 +56,19 @@ export function amount(profile: Profile, value: number): string {
 	return `${count(value)} ${profile.values}`;
 }
 
+const BYTES_WORDS: Record<string, string> = {
+	rss_growth: 'of growth', alloc_space: 'allocated', inuse_space: 'in use',
+};
+
+/** A sum over all samples, as people read it, and what it is. */
+export function sumOf(profile: Profile, value: number): string {
+	return isTime(profile) || profile.values === 'bytes' ? amount(profile, value) : count(value);
+}
+
+export function sumWord(profile: Profile): string {
+	return isTime(profile) ? 'of all threads' : BYTES_WORDS[profile.type] ?? profile.values;
+}
+
 /** "12 samples", unless amount() says it already. */
 export function values(profile: Profile, value: number): string {
 	return profile.periodNs > 0 ? `${count(value)} ${profile.values}` : '';

@@ -72,9 +72,11 @@ function waitSum({ wait, delay }: Waits): string {
 export function appsView(top: Top, choose: (label: string, value: string) => void,
 	search: (name: string) => void): Node[] {
 	const most = top.rows.reduce((max, { cpus }) => Math.max(max, cpus), 0);
-	const head = el('tr', {}, ...['CPUs', ...(top.wait === null ? [] : ['Blocked', 'Delayed']), 'Application',
-		'application, kernel, interrupts, softirqs',
-		'Hottest stack, the function that ran first'].map((text) => el('th', { text })));
+	const cpus = ['CPUs', ...(top.wait === null ? [] : ['Blocked', 'Delayed'])];
+	const head = el('tr', {}, ...cpus.map((text) => el('th', { class: 'cpus', text })),
+		el('th', { class: 'name', text: 'Application' }),
+		el('th', { class: 'split', text: 'application, kernel, interrupts, softirqs' }),
+		el('th', { text: 'Hottest stack, the function that ran first' }));
 	const rows = top.rows.map((row) => {
 		const selector = selectorOfRow(row);
 		const frames = row.hottest?.frames.slice(0, FRAMES_MAX) ?? [];

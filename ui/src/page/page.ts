@@ -38,7 +38,7 @@ const FOLLOW_MS = 2000;
 const LEFT_MAX = 50;
 const APPS = 10;
 const NOTICE_MS = 4000;
-const HINT = 'Boxes are functions, as wide as the time spent in them. A click zooms, a right click narrows.';
+const HINT = 'Boxes are functions, as wide as their shares. A click zooms, a right click narrows.';
 const PATHS: Record<View, string> = { flame: 'flame', apps: 'top', findings: 'findings', events: 'events' };
 const NO_BASE = { base: null, baseQ: '', baseHost: '' };
 
