@@ -480,6 +480,16 @@ def check_width(page, url):
     assert "gone" not in page.evaluate(legend) and "new" in page.evaluate(legend)
     page.click_on("[data-name=width]")
     page.until(f"{legend}.includes('gone') && !{legend}.includes('new')")
+    for width in (1000, 1200, 1300, 1600):
+        page.call("Emulation.setDeviceMetricsOverride", width=width, height=720, deviceScaleFactor=1, mobile=False)
+        tabs, totals = page.evaluate("['.tabs button:last-of-type', '.viewer .totals span'].map((s) =>"
+                                     "(({ right, bottom, left, top }) => [right, bottom, left, top])"
+                                     "(document.querySelector(s).getBoundingClientRect()))")
+        assert totals[2] >= tabs[0] or totals[3] >= tabs[1], (width, tabs, totals)
+    page.key("2")
+    columns = page.until("(() => { const e = [...document.querySelectorAll('.apps th')].map((e) => e.offsetWidth);"
+                         "return e.length && e; })()", None)
+    assert len(columns) == 6 and columns[5] > 2 * max(columns[:3]), columns
 
 
 def wait_for(downloads, extension):
