@@ -21,7 +21,7 @@ sys.path[:0] = [str(DEMO.parent / path) for path in ("e2e", "e2e/local", "tests/
 import cdp
 import top_scene
 
-SIZE, SMALL = (1200, 700), (1130, 640)
+SIZE, SMALL = (1310, 760), (1130, 760)
 TICK_S = 0.025
 LIFE = (r"(LIFE_SECONDS|life_seconds =|alarm) \d+", r"\1 600")  # of the programs beside this script
 END_S = 165
@@ -53,10 +53,11 @@ def build(directory):
     """Returns the commands of the pods, in their order."""
     for name in ("compress.c", "report.cpp", "words.pl"):
         (directory / name).write_text(re.sub(*LIFE, (DEMO / name).read_text(encoding="utf-8")), encoding="utf-8")
-    subprocess.run(["cc", "-O2", "-g", directory / "compress.c", "-o", directory / "images"], check=True)
-    subprocess.run(["c++", "-std=c++17", "-O2", "-g", directory / "report.cpp", "-o", directory / "invoices"], check=True)
-    subprocess.run(["cc", "-O1", "-g", "-pthread", DEMO.parent / "e2e" / "off_cpu.c", "-o", directory / "checkout"],
-                   check=True)
+    places = [f"-ffile-prefix-map={place}=/src" for place in (directory, DEMO.parent / "e2e")]
+    for program, source, *command in (("images", directory / "compress.c", "cc", "-O2"),
+                                      ("invoices", directory / "report.cpp", "c++", "-std=c++17", "-O2"),
+                                      ("checkout", DEMO.parent / "e2e" / "off_cpu.c", "cc", "-O1", "-pthread")):
+        subprocess.run([*command, "-g", *places, source, "-o", directory / program], check=True)
     return (["python3", "-c", top_scene.CART], [str(directory / "images")], [str(directory / "invoices")],
             ["perl", str(directory / "words.pl")], ["sh", "-c", COPY.format(directory=directory)], ["sh", "-c", START],
             [str(directory / "checkout"), "600"])
