@@ -368,8 +368,12 @@ static void tell_of_nothing(const struct recording *recording, uint64_t nr_lost)
 			"lower --event-period or a longer -d\n",
 			(unsigned long long)capture_choice_event_period(recording->options),
 			recording->target);
-	else if (options_want_kind(recording->options, OPTION_KIND_ALLOC) ||
-		 options_want_kind(recording->options, OPTION_KIND_HEAP))
+	else if (options_want_kind(recording->options, OPTION_KIND_HEAP))
+		fprintf(stderr,
+			"flamelet: no samples: all that %s allocated is freed again, or no process "
+			"told of allocations; does it have libflamelet-heap.so (docs/memory.md)?\n",
+			recording->target);
+	else if (options_want_kind(recording->options, OPTION_KIND_ALLOC))
 		fprintf(stderr,
 			"flamelet: no samples: no process of %s told of allocations; does it have "
 			"libflamelet-heap.so (docs/memory.md)?\n",
