@@ -40,7 +40,7 @@ static int count_files(const char *proc_dir, size_t *ret_nr)
 
 void check_probes(const struct doctor_host *host, struct doctor_report *report)
 {
-	size_t nr;
+	size_t nr = 0;
 
 	int r = count_files(host->proc_dir, &nr);
 	if (r < 0)
