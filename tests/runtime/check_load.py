@@ -39,7 +39,6 @@ import schema
 INSTALLED = {"cpython": "/usr/bin/python3", "v8": "node", "hotspot": "java"}
 COLUMNS = ("rooted", "chain", "complete", "lines", "named")
 MAX_EARLY = 20      # per cent; a deep stack needs many tables
-MAX_BETWEEN = 15    # per cent of the samples that an event loop may need between its tasks
 # How much longer a load is recorded that a short recording does not tell from a wrong one.
 LONGER = 4
 HANG_SECONDS = 300
@@ -117,7 +116,7 @@ def judged_samples(samples, runtime, case):
 
 
 def split_tasks(samples, runtime):
-    """(samples in the tasks of an event loop, the share of those between them in per cent)"""
+    """(samples in the tasks of a load, the share of those between them in per cent)"""
     tasks = [sample for sample in samples if not judge.is_between_tasks(sample, runtime.kind)]
     total = sum(sample.count for sample in samples)
     return tasks, 100 * (1 - sum(sample.count for sample in tasks) / total) if total else 0
@@ -162,7 +161,7 @@ def record_and_judge(options, scene, case, seconds):
     finally:
         load.stop()
     judged, between = judged_samples(samples, scene.runtime, case), 0
-    if case.has_event_loop:
+    if case.max_between:
         judged, between = split_tasks(judged, scene.runtime)
     if case.is_native:
         verdict = judge.judge_native(judged, scene.runtime.kind)
@@ -174,7 +173,7 @@ def record_and_judge(options, scene, case, seconds):
     faults = judge.faults(verdict, case.floors())
     if verdict.early() > MAX_EARLY:
         faults.append(f"{verdict.early():.1f} % of the samples came before the tables")
-    if between > MAX_BETWEEN:
+    if between > case.max_between:
         faults.append(f"{between:.1f} % of the samples are between tasks")
     if verdict.counts["samples"] < case.min_samples:
         faults.append(f"only {verdict.counts['samples']} samples")

@@ -19,6 +19,8 @@ NR_EXAMPLES = 3
 HIDDEN = re.compile(r"\$\$Lambda|LambdaForm|^java\.lang\.invoke\.|^jdk\.internal\.vm\.|^java\.lang\.Thread\.runWith\b")
 # A virtual thread whose other frames are not on the stack.
 CONTINUATION = "[continuation]"
+# What follows is of a greenlet that is not on the native stack.
+APART = "[Python frames of another stack]"
 ANONYMOUS = re.compile(r"[(<\[]?anonymous[)>\]]?$")
 LOADS = ("load.py", "gil.py", "lines.py", "far.py", "greenlets.py", "load.js", "fib.js", "Load.java", "VT.java")
 SOURCES = (".py", ".js", ".mjs", ".cjs", ".java", "<string>")
@@ -108,8 +110,12 @@ def is_of_runtime(location):
     return location.file not in ("", KERNEL, "[vdso]") and not location.file.startswith("/")
 
 
+def is_mark(location, name):
+    return bool(location.lines) and location.lines[0].name == name
+
+
 def is_continuation(location):
-    return bool(location.lines) and location.lines[0].name == CONTINUATION
+    return is_mark(location, CONTINUATION)
 
 
 def frames_of(sample, runtime):
@@ -169,17 +175,29 @@ def follow(truth, frames, runtime, is_cut=False):
     return match
 
 
+def native_end(sample):
+    """The last location of the native stack."""
+    for location, following in zip(sample.locations, sample.locations[1:]):
+        if is_mark(following, APART):
+            return location
+    return sample.locations[-1]
+
+
 def stop_of(sample):
     """Why a stack ends before its native root; "" if it does not."""
-    last = sample.locations[-1]
+    last = native_end(sample)
     if is_of_runtime(last):
         return "no native root"
     return last.lines[0].name if last.file == "" and last.lines else ""
 
 
 def is_between_tasks(sample, runtime):
-    """A whole stack without code of the runtime: its event loop looks for the next task, or collects garbage."""
-    return not stop_of(sample) and not frames_of(sample, runtime)
+    """A whole stack without code of the runtime: its event loop looks for the next task, or collects garbage. A JVM's
+    scheduler of virtual threads is in Java. A thread that it resumes has no frames until they are put back."""
+    frames = frames_of(sample, runtime)
+    if runtime == "hotspot":
+        return stop_of(sample) in ("", CONTINUATION) and all(map(is_library, frames))
+    return not stop_of(sample) and not frames
 
 
 class Verdict:
@@ -223,7 +241,7 @@ class Verdict:
                            ("complete", match.is_complete), ("lines", match.nr_lines), ("named", named),
                            ("right lines", match.nr_lines - match.nr_wrong_lines), ("frames", len(frames))):
             self.counts[key] += value * sample.count
-        self.roots[stop or sample.locations[-1].lines[0].name] += sample.count
+        self.roots[stop or native_end(sample).lines[0].name] += sample.count
         if not match.is_right or match.nr_wrong_lines or not is_rooted:
             self.faulty[describe(frames, match, stop)] += sample.count
 

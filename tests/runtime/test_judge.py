@@ -78,6 +78,11 @@ STACKS = (
      "chain complete lines"),
     ("no frame of the runtime", PYTHON, "cpython", (START, native("_PyEval_EvalFrameDefault")),
      "rooted chain complete lines named"),
+    ("Python frames of another stack", PYTHON, "cpython", (MODULE, frame("main", "load.py", 3), stop("[Python frames of another stack]"),
+                                                           START, native("g_switch")), "complete"),
+    ("such frames below a stack that ends early", PYTHON, "cpython",
+     (MODULE, frame("main", "load.py", 3), stop("[Python frames of another stack]"), stop("[no frame pointer]"),
+      native("g_switch")), "rooted complete"),
     ("a nameless frame", PYTHON, "cpython", (START, MODULE, NAMELESS, WORK), "chain complete lines named"),
     ("nameless frames alone", NODE, "v8", (START, NAMELESS, NAMELESS), "rooted chain complete lines named"),
     ("a stub of the JVM", JVM, "hotspot", (START, frame("java.lang.Thread.run", "Thread.java", 5), STUB,
@@ -120,17 +125,29 @@ NATIVE_STACKS = (
 )
 
 
-# What it is, the sample, whether an event loop runs between tasks.
+CARRIER = frame("java.util.concurrent.ForkJoinPool.scan", "ForkJoinPool.java", 3)
+CONTINUATION = stop("[continuation]")
+
+# What it is, the runtime, the sample, whether it is between tasks.
 LOOP_STACKS = (
-    ("an event loop's stack", (START, native("uv_run")), True),
-    ("one with a frame of the load", (START, native("uv_run"), frame("work", "load.js", 3)), False),
-    ("one with code without a name", (START, native("uv_run"), NAMELESS), False),
-    ("one that ends early", (stop("[no frame pointer]"), native("uv_run")), False),
+    ("an event loop's stack", "v8", (START, native("uv_run")), True),
+    ("one with a frame of the load", "v8", (START, native("uv_run"), frame("work", "load.js", 3)), False),
+    ("one with code without a name", "v8", (START, native("uv_run"), NAMELESS), False),
+    ("one that ends early", "v8", (stop("[no frame pointer]"), native("uv_run")), False),
+    ("a carrier's stack", "hotspot", (START, CARRIER), True),
+    ("one that ends early", "hotspot", (stop("[no frame pointer]"), CARRIER), False),
+    ("one with a frame of the load", "hotspot", (START, CARRIER, CONTINUATION, frame("VT.work", "VT.java", 3)), False),
+    ("one with code without a name", "hotspot", (START, CARRIER, NAMELESS), False),
+    ("a virtual thread that is being resumed", "hotspot", (START, CARRIER, CONTINUATION, native("thaw")), True),
+    ("the same without its carrier", "hotspot", (CONTINUATION, native("thaw")), True),
+    ("a virtual thread in Java's library", "hotspot", (CONTINUATION, frame("java.lang.Thread.yield", "Thread.java", 5)), True),
+    ("one with a frame of the load below", "hotspot",
+     (CONTINUATION, frame("VT.descend", "VT.java", 5), frame("java.lang.Thread.yield", "Thread.java", 5)), False),
 )
 
 
-def check_loop(what, locations, expected):
-    return [] if judge.is_between_tasks(sample(*locations), "v8") == expected else [f"{what}: not {expected}"]
+def check_loop(what, runtime, locations, expected):
+    return [] if judge.is_between_tasks(sample(*locations), runtime) == expected else [f"{what}: not {expected}"]
 
 
 def check_native(what, locations, expected):
