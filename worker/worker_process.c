@@ -335,11 +335,13 @@ void worker_process_limit_cpu(const struct worker_process *worker, uint64_t nr_s
 
 	if (worker->pid == 0 || prlimit(worker->pid, RLIMIT_CPU, NULL, &limit) < 0)
 		return;
+	rlim_t before = limit.rlim_cur;
 	limit.rlim_cur = nr_seconds ? read_cpu_ns(worker->pid) / NSEC_PER_SEC + nr_seconds + 1
 				    : limit.rlim_max;
 	if (limit.rlim_cur > limit.rlim_max)
 		limit.rlim_cur = limit.rlim_max;
-	(void)prlimit(worker->pid, RLIMIT_CPU, &limit, NULL);
+	if (limit.rlim_cur != before)
+		(void)prlimit(worker->pid, RLIMIT_CPU, &limit, NULL);
 }
 
 struct worker_process_usage worker_process_get_usage(const struct worker_process *worker)

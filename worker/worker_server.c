@@ -23,17 +23,10 @@ static uint64_t max_idle_bytes(void)
 	return limit.rlim_cur / 2;
 }
 
-/* Returns the memory of an answer to the system. */
-static void trim_heap(void)
+static bool holds_more_than(uint64_t max_bytes, const struct mallinfo2 *heap,
+			    const struct strbuf *reply)
 {
-	if (mallinfo2().fordblks >= TRIM_BYTES)
-		malloc_trim(0);
-}
-
-static bool holds_more_than(uint64_t max_bytes, const struct strbuf *reply)
-{
-	struct mallinfo2 heap = mallinfo2();
-	uint64_t held = heap.uordblks + heap.hblkhd;
+	uint64_t held = heap->uordblks + heap->hblkhd;
 
 	return held > reply->cap && held - reply->cap > max_bytes;
 }
@@ -44,7 +37,8 @@ static size_t max_reply_bytes(const struct worker_request *request)
 }
 
 /* Answers one request. Returns whether the worker continues. It ends if memory ran out or too much
- * is in use, so that a new worker starts with free memory. */
+ * is in use, so that a new worker starts with free memory. mallinfo2() walks through all free
+ * memory, so it is called once. */
 static bool serve(const struct worker_server_opts *opts, struct worker_call *call,
 		  uint64_t max_bytes)
 {
@@ -58,13 +52,18 @@ static bool serve(const struct worker_server_opts *opts, struct worker_call *cal
 	if (r < 0)
 		strbuf_done(&bytes);
 
-	bool is_last = r == -ENOMEM || holds_more_than(max_bytes, &bytes);
+	const struct mallinfo2 heap = mallinfo2();
+	bool is_last = r == -ENOMEM || holds_more_than(max_bytes, &heap, &bytes);
 	const struct worker_reply reply = {
 		.error = r,
 		.nr_bytes = (uint32_t)bytes.len,
 		.is_last = is_last,
 	};
 	r = worker_channel_send_reply(WORKER_PROCESS_SOCKET_FD, &reply, bytes.data);
+	size_t nr_free = heap.fordblks + bytes.cap;
+	strbuf_done(&bytes);
+	if (nr_free >= TRIM_BYTES)
+		malloc_trim(0);
 	return r == 0 && !is_last;
 }
 
@@ -83,7 +82,6 @@ int worker_server_run(const struct worker_server_opts *opts)
 		r = worker_channel_receive_request(WORKER_PROCESS_SOCKET_FD,
 						   opts->max_request_bytes, &call);
 		is_over = r != 1 || !serve(opts, &call, max_bytes);
-		trim_heap();
 	} while (!is_over);
 	return r < 0 ? EXIT_NOT_STARTED : 0;
 }
