@@ -444,7 +444,7 @@ void pipeline_tick(struct pipeline *pipeline, uint64_t now_ns)
 {
 	binder_flush(&pipeline->binder, now_ns);
 	if (pipeline->runtimes)
-		runtimes_flush(pipeline->runtimes);
+		runtimes_flush(pipeline->runtimes, now_ns);
 	cgroup_filter_update(&pipeline->filter);
 	if (cgroup_filter_is_waiting(&pipeline->filter, now_ns))
 		identity_ask_for_undecided(pipeline->identity);

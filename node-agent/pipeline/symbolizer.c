@@ -400,7 +400,7 @@ static void refresh_jits(struct symbolizer *symbolizer, uint64_t until_ns)
 			  earlier(get_wait_end_ns(symbolizer, until_ns), now_ns + JIT_WAIT_NS));
 }
 
-/* Names are read as soon as their frames occur, so only the last ones may still be missing. */
+/* Names are read soon after their frames occur, so only the last ones may still be missing. */
 static void wait_for_runtimes(struct symbolizer *symbolizer, uint64_t until_ns)
 {
 	uint64_t end_ns = earlier(get_wait_end_ns(symbolizer, until_ns),

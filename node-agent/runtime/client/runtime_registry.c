@@ -2,6 +2,7 @@
 #include "runtime/client/runtime_registry.h"
 
 #include "base/cleanup.h"
+#include "base/minmax.h"
 #include "base/thread.h"
 
 #include <sys/eventfd.h>
@@ -21,6 +22,7 @@ int runtime_registry_init(struct runtime_registry *registry, const struct runtim
 	registry->max_bytes = opts->max_bytes;
 	registry->kinds = opts->kinds;
 	registry->is_idle = true;
+	registry->wake_due_ns = UINT64_MAX;
 	runtime_files_init(&registry->files);
 	pthread_mutex_init(&registry->lock, NULL);
 	thread_init_cond(&registry->is_idle_now);
@@ -39,22 +41,22 @@ void runtime_registry_done(struct runtime_registry *registry)
 
 void runtime_registry_wake(struct runtime_registry *registry)
 {
-	runtime_registry_wake_later(registry);
-	runtime_registry_flush(registry);
+	runtime_registry_wake_later(registry, 0);
+	runtime_registry_flush(registry, 0);
 }
 
-void runtime_registry_wake_later(struct runtime_registry *registry)
+void runtime_registry_wake_later(struct runtime_registry *registry, uint64_t due_ns)
 {
 	registry->is_idle = false;
 	registry->nr_wakes++;
-	registry->is_wake_due = true;
+	registry->wake_due_ns = min_u64(registry->wake_due_ns, due_ns);
 }
 
-void runtime_registry_flush(struct runtime_registry *registry)
+void runtime_registry_flush(struct runtime_registry *registry, uint64_t now_ns)
 {
-	if (!registry->is_wake_due)
+	if (registry->wake_due_ns == UINT64_MAX || now_ns < registry->wake_due_ns)
 		return;
-	registry->is_wake_due = false;
+	registry->wake_due_ns = UINT64_MAX;
 	(void)eventfd_write(registry->wake_fd, 1);
 }
 

@@ -21,7 +21,8 @@ struct runtime_registry {
 	pthread_cond_t is_idle_now;
 	bool is_idle; /* nothing is left to read that runtimes_wait() waits for */
 	uint64_t nr_wakes; /* times that something new was to do */
-	bool is_wake_due; /* the thread was not woken for all of it yet */
+	uint64_t
+		wake_due_ns; /* when the thread is to be woken for the rest of it; UINT64_MAX: never */
 	struct runtime_files files;
 	struct runtime_processes processes;
 	struct code_copies copies;
@@ -36,12 +37,12 @@ void runtime_registry_done(struct runtime_registry *registry);
 /* Says, with the lock, that there is something to do, and wakes the thread. */
 void runtime_registry_wake(struct runtime_registry *registry);
 
-/* The same, but the thread is not woken before runtime_registry_flush(): names that are read
- * together cost less. */
-void runtime_registry_wake_later(struct runtime_registry *registry);
+/* The same, but the thread is not woken before a runtime_registry_flush() at `due_ns`: names that
+ * are read together cost less. */
+void runtime_registry_wake_later(struct runtime_registry *registry, uint64_t due_ns);
 
-/* Wakes the thread, with the lock, if that is due. */
-void runtime_registry_flush(struct runtime_registry *registry);
+/* Wakes the thread, with the lock, if that is due at `now_ns`; UINT64_MAX: if it will ever be. */
+void runtime_registry_flush(struct runtime_registry *registry, uint64_t now_ns);
 
 /* Says, with the lock, that an answer has come. */
 void runtime_registry_tell(struct runtime_registry *registry);

@@ -278,13 +278,15 @@ static void do_chores(struct runtime_thread *thread, uint64_t now_ns)
 			tidy_process(thread, registry->processes.slots[i], now_ns);
 }
 
-/* Returns how often the thread was woken. Work that is added after this call wakes it again. */
+/* Returns how often the thread was woken. It will now see all work that was added; what is added after
+ * this call wakes it again. */
 static uint64_t count_wakes(struct runtime_thread *thread)
 {
 	eventfd_t nr_events;
 
 	(void)eventfd_read(thread->registry->wake_fd, &nr_events);
 	LOCKED(&thread->registry->lock);
+	thread->registry->wake_due_ns = UINT64_MAX;
 	return thread->registry->nr_wakes;
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define MAX_TEXT_BYTES ((size_t)256 << 10) /* of one frame */
+#define COPIES_WAIT_NS (100 * NSEC_PER_MSEC) /* for frames of other processes */
 
 /* A frame's number is its place in the process and one more, below the process's id. */
 #define PROCESS_SHIFT 32
@@ -131,7 +132,8 @@ uint32_t runtimes_see_process(struct runtimes *runtimes, const struct runtime_sa
 
 		if (file && file->state == RUNTIME_FILE_RUNTIME &&
 		    runtime_processes_add_instance(&registry->processes, process, file,
-						   mapped[i].start, mapped[i].offset))
+						   mapped[i].start, mapped[i].offset) &&
+		    (process->is_due || process->has_work))
 			runtime_registry_wake(registry);
 	}
 	return process ? process->id : 0;
@@ -190,7 +192,7 @@ size_t runtimes_get_results(struct runtimes *runtimes, uint32_t process,
 
 /* A frame was added that waits for its names. */
 static void await_names(struct runtime_registry *registry, struct runtime_known_process *process,
-			uint32_t number)
+			uint32_t number, uint64_t now_ns)
 {
 	const struct code_key key = {
 		.pid = process->sampled.pid,
@@ -202,7 +204,7 @@ static void await_names(struct runtime_registry *registry, struct runtime_known_
 	frame_names_set_copied(&process->frames, number, is_copied);
 	runtime_processes_update(&registry->processes, process);
 	if (process->has_work)
-		runtime_registry_wake_later(registry);
+		runtime_registry_wake_later(registry, is_copied ? now_ns + COPIES_WAIT_NS : 0);
 }
 
 uint64_t runtimes_frame(struct runtimes *runtimes, uint32_t process, const uint64_t *words,
@@ -227,7 +229,7 @@ uint64_t runtimes_frame(struct runtimes *runtimes, uint32_t process, const uint6
 	}
 	registry->stats.nr_bytes += known->frames.nr_bytes - nr_bytes;
 	if (is_added)
-		await_names(registry, known, number);
+		await_names(registry, known, number, now_ns);
 	return (uint64_t)process << PROCESS_SHIFT | (number + 1);
 }
 
@@ -239,12 +241,12 @@ void runtimes_add_copy(struct runtimes *runtimes, const struct code_copy *copy, 
 	code_copies_add(&registry->copies, copy, now_ns);
 }
 
-void runtimes_flush(struct runtimes *runtimes)
+void runtimes_flush(struct runtimes *runtimes, uint64_t now_ns)
 {
 	struct runtime_registry *registry = &runtimes->registry;
 	LOCKED(&registry->lock);
 
-	runtime_registry_flush(registry);
+	runtime_registry_flush(registry, now_ns);
 }
 
 void runtimes_wait(struct runtimes *runtimes, uint64_t until_ns)
@@ -253,7 +255,7 @@ void runtimes_wait(struct runtimes *runtimes, uint64_t until_ns)
 	const struct timespec until = clock_timespec(until_ns);
 	LOCKED(&registry->lock);
 
-	runtime_registry_flush(registry);
+	runtime_registry_flush(registry, UINT64_MAX);
 	while (!registry->is_idle)
 		if (pthread_cond_timedwait(&registry->is_idle_now, &registry->lock, &until) != 0)
 			return;

@@ -124,8 +124,10 @@ uint64_t runtimes_frame(struct runtimes *runtimes, uint32_t process, const uint6
 /* Keeps a copy of a code object for a while, for frames that come after it. */
 void runtimes_add_copy(struct runtimes *runtimes, const struct code_copy *copy, uint64_t now_ns);
 
-/* Has the names of new frames read now. To be called when all frames at hand were added. */
-void runtimes_flush(struct runtimes *runtimes);
+/* Has the names of new frames read, at `now_ns` (CLOCK_MONOTONIC). To be called when all frames at
+ * hand were added, and again at least ten times per second. Frames of code that was copied wait for
+ * 0.1 s, to be read together with those of other processes. */
+void runtimes_flush(struct runtimes *runtimes, uint64_t now_ns);
 
 /* For the symbolizer.
  *

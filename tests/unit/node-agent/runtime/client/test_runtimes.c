@@ -125,7 +125,7 @@ static uint64_t put_frame(struct fixture *fixture, uint32_t process, const char 
 
 	runtime_standin_frame(name, line, words);
 	uint64_t frame = runtimes_frame(fixture->runtimes, process, words, clock_mono_ns());
-	runtimes_flush(fixture->runtimes);
+	runtimes_flush(fixture->runtimes, clock_mono_ns());
 	return frame;
 }
 
@@ -383,10 +383,24 @@ static void copied_code_of_an_ended_process_has_a_name(void **state)
 		put_frame(fixture, process, second, 2),
 		put_frame(fixture, process, first, 3),
 	};
+	runtimes_wait(fixture->runtimes, clock_mono_ns() + WAIT_NS);
 	assert_name(fixture, frames[0], "first", 1);
 	assert_name(fixture, frames[1], "second", 2);
 	assert_name(fixture, frames[2], "first", 3);
 	assert_nameless(fixture, nameless);
+}
+
+/* The ring buffer is read ten times per second, and each time is followed by this. */
+static void copied_code_is_read_soon(void **state)
+{
+	static const char code[] = "";
+	struct fixture *fixture = *state;
+	uint32_t process = see_ended(fixture);
+
+	put_copy(fixture, 1, code, "name");
+	uint64_t frame = put_frame(fixture, process, code, 1);
+	runtimes_flush(fixture->runtimes, clock_mono_ns() + NSEC_PER_SEC);
+	assert_name(fixture, frame, "name", 1);
 }
 
 static void a_copy_that_cannot_be_read_is_no_loss(void **state)
@@ -498,6 +512,7 @@ int main(int argc, char **argv)
 		TEST(another_process_with_the_pid_is_not_read),
 		TEST(frames_get_their_names),
 		TEST(copied_code_of_an_ended_process_has_a_name),
+		TEST(copied_code_is_read_soon),
 		TEST(a_copy_that_cannot_be_read_is_no_loss),
 		TEST(a_frame_that_kills_the_worker_costs_its_own_name),
 		TEST(a_frame_that_takes_for_ever_holds_no_other_process_up),
