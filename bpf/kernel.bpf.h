@@ -193,6 +193,8 @@ struct thread_struct {
 
 struct sched_info {
 	unsigned long long run_delay;
+	unsigned long long last_arrival; /* when it got a CPU, by the scheduler's clock */
+	unsigned long long last_queued; /* the same of its run queue; 0: it is in none */
 };
 
 struct task_struct {

@@ -27,6 +27,7 @@ const volatile bool pass_to_perf = false;
 volatile __u32 cgroup_default = CGROUP_UNFILTERED;
 volatile __u64 cgroup_slots[CGROUP_SLOTS] = { 0 };
 volatile __u64 off_cpu_threshold_ns = OFF_CPU_MIN_THRESHOLD_NS;
+volatile __u64 off_cpu_min_rest_ns = OFF_CPU_MIN_REST_NS;
 volatile __u64 lock_threshold_ns = 10 * LOCK_MIN_THRESHOLD_NS;
 volatile __u64 growth_mean_bytes = GROWTH_MIN_MEAN_BYTES;
 volatile __u64 heap_interval = HEAP_MIN_INTERVAL;

@@ -12,10 +12,9 @@
 #include "bpf/maps.bpf.h"
 #include "bpf/off_cpu.bpf.h"
 #include "bpf/opts.bpf.h"
+#include "bpf/run_delay.bpf.h"
 #include "bpf/sample.bpf.h"
 #include "bpf/threshold.bpf.h"
-
-#define NSEC_PER_USEC 1000
 
 /* Returns the probability with which a block is chosen at its beginning; 0: it is not. */
 static __always_inline __u32 choose_at_begin(__u64 predicted_ns, bool is_first)
@@ -49,6 +48,7 @@ struct block_facts {
 	__u32 probability;
 	__u32 sequence;
 	__u32 runnable_us;
+	__u64 queued_ns; /* as in the record */
 	const char *rival_comm;
 };
 
@@ -94,6 +94,7 @@ static __always_inline bool send_block(void *ctx, struct task_struct *task,
 	event->probability = facts->probability;
 	event->sequence = facts->sequence;
 	event->runnable_us = facts->runnable_us;
+	event->queued_ns = facts->queued_ns;
 	set_rival(event, facts->rival_comm);
 	event->wait_flags = read_wait_flags(task, facts->was_preempted);
 	if (!note_lock(task, scratch))
@@ -115,28 +116,28 @@ static __always_inline __u32 us_since_wake(const struct off_cpu_slot *slot, __u6
 	return (__u32)((now_ns - slot->woken_ns) / NSEC_PER_USEC);
 }
 
-/* If the record is lost, the agent sees in the slot that the block is over. `rival_comm` has
- * TASK_COMM_LEN bytes; NULL: it is not known. */
-static __always_inline void send_end(__u32 tid, __u32 sequence, __u32 runnable_us,
-				     const char *rival_comm, __u64 now_ns)
+/* Returns whether the record was sent. If it is lost, the agent sees in the slot that the block is
+ * over. Of the facts, those of its end count. */
+static __always_inline bool send_end(__u32 tid, const struct block_facts *facts)
 {
 	__u32 index = unwinder_is_busy();
 	struct scratch *scratch = bpf_map_lookup_elem(&scratch_of_cpu, &index);
 	struct sample_event *event;
 
 	if (!scratch)
-		return;
+		return false;
 	event = &scratch->event;
 	event->kind = RECORD_BLOCK_END;
-	event->time_ns = now_ns;
+	event->time_ns = facts->time_ns;
 	event->tid = tid;
-	event->sequence = sequence;
-	event->runnable_us = runnable_us;
-	set_rival(event, rival_comm);
+	event->sequence = facts->sequence;
+	event->runnable_us = facts->runnable_us;
+	event->queued_ns = facts->queued_ns;
+	set_rival(event, facts->rival_comm);
 	event->nr_kernel = 0;
 	event->nr_user = 0;
 	event->unwind_result = UNWIND_COMPLETE;
-	(void)output_event(event, false);
+	return output_event(event, false) >= 0;
 }
 
 /* Chooses a block by its length. Returns the probability; 0: it is not chosen. A multiplication
@@ -203,30 +204,53 @@ static __always_inline void end_unchosen(const struct off_cpu_slot *slot, __u32 
 		turn->sequence = slot->sequence;
 }
 
-static __always_inline void end_chosen(const struct off_cpu_slot *slot, __u32 tid, __u64 now_ns)
+/* The same as runnable_us() before the thread runs. */
+static __always_inline __u32 runnable_us_at_switch(struct task_struct *task,
+						   struct task_struct *rival,
+						   const struct off_cpu_slot *slot, __u64 now_ns)
+{
+	__u64 queued_ns = queued_at_switch_ns(task, rival, slot, now_ns);
+
+	if (slot->was_preempted)
+		return 0;
+	return queued_ns == QUEUED_UNKNOWN ? us_since_wake(slot, now_ns)
+					   : (__u32)(queued_ns / NSEC_PER_USEC);
+}
+
+static __always_inline void end_chosen(struct task_struct *task, struct task_struct *rival,
+				       const struct off_cpu_slot *slot, __u32 tid, __u64 now_ns)
 {
 	struct off_cpu_turn *turn = off_cpu_has_exit ? end_late_slot(slot, tid, now_ns) : NULL;
 
 	if (!turn) {
-		send_end(tid, slot->sequence, us_since_wake(slot, now_ns), NULL, now_ns);
+		const struct block_facts facts = {
+			.time_ns = now_ns,
+			.sequence = slot->sequence,
+			.runnable_us = runnable_us_at_switch(task, rival, slot, now_ns),
+			.queued_ns = queued_of_next(slot),
+		};
+
+		(void)send_end(tid, &facts);
 		return;
 	}
 	turn->was_begun = true;
 	turn->sequence = slot->sequence;
 }
 
-static __always_inline void end_known(struct off_cpu_slot *slot, __u32 tid, __u64 now_ns)
+static __always_inline void end_known(struct task_struct *task, struct task_struct *rival,
+				      struct off_cpu_slot *slot, __u32 tid, __u64 now_ns)
 {
 	__u64 length_ns = now_ns - slot->begin_ns;
 
 	if (slot->is_chosen)
-		end_chosen(slot, tid, now_ns);
+		end_chosen(task, rival, slot, tid, now_ns);
 	else if (off_cpu_has_exit)
 		end_unchosen(slot, tid, now_ns);
 	if (length_ns > OFF_CPU_MAX_THRESHOLD_NS)
 		length_ns = OFF_CPU_MAX_THRESHOLD_NS;
 	slot->predicted_ns = slot->predicted_ns - slot->predicted_ns / 4 + length_ns / 4;
 	slot->begin_ns = 0;
+	slot->run_ns = now_ns;
 	slot->is_chosen = false;
 }
 
@@ -242,14 +266,15 @@ static __always_inline void end_unknown(__u32 tid, __u64 now_ns)
 }
 
 /* A thread that is older than the programs and was not seen yet has waited since then. */
-static __always_inline void end_block(struct task_struct *task, __u32 tid, __u64 now_ns)
+static __always_inline void end_block(struct task_struct *task, struct task_struct *rival,
+				      __u32 tid, __u64 now_ns)
 {
 	struct off_cpu_slot *slot = slot_of(tid);
 
 	if (!slot)
 		return;
 	if (slot->tid == tid && slot->begin_ns != 0)
-		end_known(slot, tid, now_ns);
+		end_known(task, rival, slot, tid, now_ns);
 	else if (off_cpu_has_exit && slot->tid == 0 && off_cpu_start_ns != 0 &&
 		 READ_KERNEL(task->start_boottime) < off_cpu_start_boot_ns)
 		end_unknown(tid, now_ns);
@@ -265,8 +290,11 @@ static __always_inline void begin_block(void *ctx, struct task_struct *task, boo
 	if (!slot)
 		return;
 	is_first = slot->tid != tid;
-	if (is_first)
+	if (is_first) {
 		slot->predicted_ns = 0;
+		slot->told_ns = first_told_ns(task);
+		slot->run_ns = 0;
+	}
 	slot->is_chosen = false;
 	slot->begin_ns = 0;
 	slot->tid = state & TASK_DEAD ? 0 : tid;
@@ -290,8 +318,12 @@ static __always_inline void begin_block(void *ctx, struct task_struct *task, boo
 		.time_ns = now_ns,
 		.probability = probability,
 		.sequence = slot->sequence,
+		.queued_ns = off_cpu_has_exit ? queued_of_next(slot)
+					      : untold_ns(slot, tid, slot->run_delay_ns),
 	};
 	slot->is_chosen = send_block(ctx, task, &facts);
+	if (slot->is_chosen && !off_cpu_has_exit)
+		note_told(slot, tid, slot->run_delay_ns);
 }
 
 /* Notes who had the CPU until the present turn, which is that of a thread whose block was chosen.
@@ -317,7 +349,7 @@ int BPF_PROG(off_cpu_switch, bool preempt, struct task_struct *prev, struct task
 	__u32 next_tid = (__u32)READ_KERNEL(next->pid);
 
 	if (next_tid != 0) {
-		end_block(next, next_tid, now_ns);
+		end_block(next, prev, next_tid, now_ns);
 		if (off_cpu_has_exit)
 			note_rival(prev, next_tid);
 	}
@@ -327,10 +359,8 @@ int BPF_PROG(off_cpu_switch, bool preempt, struct task_struct *prev, struct task
 }
 
 /* Returns for how long the current task, which was not preempted, waited for a CPU. */
-static __always_inline __u32 runnable_us(struct task_struct *task, const struct off_cpu_turn *turn)
+static __always_inline __u32 runnable_us(const struct off_cpu_turn *turn, __u64 run_delay_ns)
 {
-	__u64 run_delay_ns = read_run_delay(task);
-
 	if (turn->was_preempted)
 		return 0;
 	if (turn->run_delay_ns == RUN_DELAY_UNKNOWN || run_delay_ns == RUN_DELAY_UNKNOWN)
@@ -338,26 +368,10 @@ static __always_inline __u32 runnable_us(struct task_struct *task, const struct 
 	return (__u32)((run_delay_ns - turn->run_delay_ns) / NSEC_PER_USEC);
 }
 
-SEC("tp_btf/sched_exit_tp")
-int off_cpu_exit(void *ctx)
+/* Sends the record of the end of the current task's block. Returns whether it was sent. */
+static __always_inline bool send_turn(void *ctx, struct task_struct *task,
+				      struct off_cpu_turn *turn, __u64 queued_ns)
 {
-	struct task_struct *task = current_task();
-	struct off_cpu_turn *turn = get_turn();
-	bool is_mine;
-
-	if (!turn || turn->tid == 0)
-		return 0;
-	is_mine = turn->tid == (__u32)READ_KERNEL(task->pid) && !turn->is_unwinding;
-	turn->tid = 0;
-	if (!is_mine)
-		return 0;
-	turn->runnable_us = runnable_us(task, turn);
-	barrier(); /* or the compiler copies what follows, for threads that were preempted */
-	if (turn->was_begun) {
-		send_end((__u32)READ_KERNEL(task->pid), turn->sequence, turn->runnable_us,
-			 turn->rival_comm, turn->end_ns);
-		return 0;
-	}
 	const struct block_facts facts = {
 		.kind = RECORD_BLOCK_LATE,
 		.was_preempted = turn->was_preempted,
@@ -366,11 +380,41 @@ int off_cpu_exit(void *ctx)
 		.probability = turn->probability,
 		.sequence = turn->sequence,
 		.runnable_us = turn->runnable_us,
+		.queued_ns = queued_ns,
 		.rival_comm = turn->rival_comm,
 	};
+	bool is_sent;
+
+	if (turn->was_begun)
+		return send_end((__u32)READ_KERNEL(task->pid), &facts);
 	turn->is_unwinding = true;
-	(void)send_block(ctx, task, &facts);
+	is_sent = send_block(ctx, task, &facts);
 	turn->is_unwinding = false;
+	return is_sent;
+}
+
+SEC("tp_btf/sched_exit_tp")
+int off_cpu_exit(void *ctx)
+{
+	struct task_struct *task = current_task();
+	__u32 tid = (__u32)READ_KERNEL(task->pid);
+	struct off_cpu_turn *turn = get_turn();
+	struct off_cpu_slot *slot;
+	__u64 run_delay_ns;
+	bool is_mine;
+
+	if (!turn || turn->tid == 0)
+		return 0;
+	is_mine = turn->tid == tid && !turn->is_unwinding;
+	turn->tid = 0;
+	slot = slot_of(tid);
+	if (!is_mine || !slot)
+		return 0;
+	run_delay_ns = read_run_delay(task);
+	turn->runnable_us = runnable_us(turn, run_delay_ns);
+	barrier(); /* or the compiler copies what follows, for threads that were preempted */
+	if (send_turn(ctx, task, turn, untold_ns(slot, tid, run_delay_ns)))
+		note_told(slot, tid, run_delay_ns);
 	return 0;
 }
 

@@ -35,6 +35,7 @@ extern const volatile bool
 extern volatile __u32 cgroup_default; /* enum cgroup_verdict: of cgroups without one */
 extern volatile __u64 cgroup_slots[CGROUP_SLOTS]; /* bpf/shared/cgroups.h */
 extern volatile __u64 off_cpu_threshold_ns; /* bpf/shared/off_cpu.h */
+extern volatile __u64 off_cpu_min_rest_ns; /* the same */
 extern volatile __u64 lock_threshold_ns; /* bpf/shared/lock.h */
 extern volatile __u64 growth_mean_bytes; /* bpf/shared/growth.h */
 extern volatile __u64 heap_interval; /* bpf/shared/heap.h */

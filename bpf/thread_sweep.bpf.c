@@ -11,23 +11,12 @@
  * the record is sent if the thread has not run until then. If it runs a moment later, the slot
  * does not have the block any more, which the agent checks when it gets the record. */
 #include "bpf/compat.bpf.h"
-#include "bpf/filter.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/off_cpu.bpf.h"
 #include "bpf/opts.bpf.h"
+#include "bpf/run_delay.bpf.h"
 #include "bpf/sample.bpf.h"
-
-/* What the kernel hands to an iterator over threads: include/linux/bpf.h. */
-struct task_iterator {
-	void *meta;
-	struct task_struct *task; /* NULL: behind the last one */
-};
-
-/* How often the thread has stopped running. */
-static __always_inline __u64 count_switches(struct task_struct *task)
-{
-	return READ_KERNEL(task->nvcsw) + READ_KERNEL(task->nivcsw);
-}
+#include "bpf/thread_sweep.bpf.h"
 
 /* Threads that could run will soon, and are seen then. */
 static __always_inline bool is_asleep(struct task_struct *task)
@@ -38,12 +27,15 @@ static __always_inline bool is_asleep(struct task_struct *task)
 	       !READ_KERNEL(task->on_cpu);
 }
 
-/* Returns whether a block that was not chosen goes on for so long that it is chosen now. Where
- * blocks are chosen at their beginning, others stand for it. */
+/* Returns whether a block that was not chosen goes on for so long that it is chosen now: the last
+ * time, if it would be when it ends. Where blocks are chosen at their beginning, others stand for
+ * it. */
 static __always_inline bool is_overdue(const struct off_cpu_slot *slot, __u64 now_ns)
 {
+	__u64 limit_ns = off_cpu_min_rest_ns == 0 ? off_cpu_threshold_ns : OFF_CPU_OVERDUE_NS;
+
 	return off_cpu_has_exit && !slot->is_chosen && !slot->is_woken && !slot->was_preempted &&
-	       now_ns > slot->begin_ns + OFF_CPU_OVERDUE_NS;
+	       now_ns > slot->begin_ns + limit_ns;
 }
 
 /* Returns when the block of a thread that sleeps began, as far as it is known; 0: it is known, or
@@ -58,33 +50,19 @@ static __always_inline __u64 begin_of(struct task_struct *task, const struct off
 	return now_ns;
 }
 
-static __always_inline bool describe(struct task_struct *task, struct sample_event *event)
-{
-	struct task_struct *leader = READ_KERNEL(task->group_leader);
-
-	if (cgroup_default != CGROUP_UNFILTERED && task_verdict(task) != CGROUP_WANTED)
-		return false;
-	event->pid = (__u32)READ_KERNEL(task->tgid);
-	event->tid = (__u32)READ_KERNEL(task->pid);
-	bpf_core_read(event->thread_comm, sizeof(event->thread_comm), &task->comm);
-	bpf_core_read(event->process_comm, sizeof(event->process_comm), &leader->comm);
-	if (!sample_is_wanted(event))
-		return false;
-	event->start_ns = READ_KERNEL(leader->start_boottime);
-	event->cgroup_id = cgroup_id(task_cgroup(task));
-	return true;
-}
-
 static __always_inline void take_slot(struct off_cpu_slot *slot, struct task_struct *task,
 				      __u32 tid, __u64 begin_ns)
 {
-	if (slot->tid != tid)
+	slot->run_delay_ns = read_run_delay(task);
+	if (slot->tid != tid) {
 		slot->predicted_ns = 0;
+		slot->told_ns = slot->run_delay_ns;
+		slot->run_ns = 0;
+	}
 	slot->tid = tid;
 	slot->begin_ns = begin_ns;
 	slot->was_preempted = false;
 	slot->is_woken = false;
-	slot->run_delay_ns = read_run_delay(task);
 	slot->sequence++;
 	slot->is_chosen = true;
 }
@@ -136,6 +114,7 @@ static __always_inline bool send_found(struct task_struct *task, struct sweep_sc
 	event->length_ns = event->time_ns - begin_ns;
 	event->probability = OFF_CPU_CERTAIN;
 	event->sequence = slot->sequence;
+	event->queued_ns = queued_of_next(slot);
 	read_stack(task, scratch);
 	if (!is_asleep(task) || count_switches(task) != nr_switches || !slot->is_chosen)
 		return false;
@@ -153,7 +132,7 @@ int thread_sweep(struct task_iterator *ctx)
 	struct task_struct *task = ctx->task;
 	struct sweep_scratch *scratch;
 	struct off_cpu_slot *slot;
-	__u64 begin_ns, was_begin_ns;
+	__u64 begin_ns, was_begin_ns, was_told_ns;
 	__u32 zero = 0, tid, was_tid;
 
 	if (!task || !is_asleep(task))
@@ -168,11 +147,13 @@ int thread_sweep(struct task_iterator *ctx)
 		return 0;
 	was_tid = slot->tid;
 	was_begin_ns = slot->begin_ns;
+	was_told_ns = slot->told_ns;
 	take_slot(slot, task, tid, begin_ns);
 	if (send_found(task, scratch, slot, begin_ns) || !slot->is_chosen)
 		return 0;
 	slot->is_chosen = false; /* it is tried again the next time */
 	slot->begin_ns = was_begin_ns;
 	slot->tid = was_tid;
+	slot->told_ns = was_told_ns;
 	return 0;
 }

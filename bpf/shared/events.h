@@ -42,6 +42,7 @@ enum record_kind {
 	RECORD_WAKER, /* the thread wakes another one */
 	RECORD_LOCK, /* it got a lock of the kernel for which it waited (lock.h) */
 	RECORD_BLOCK_FOUND, /* the thread has not run for a while: off_cpu.h */
+	RECORD_QUEUED, /* the thread waited for a CPU (off_cpu.h); without frames */
 	RECORD_GROWTH, /* resident memory has grown (growth.h) */
 	RECORD_ALLOC, /* memory was allocated (heap.h) */
 	RECORD_FREE, /* memory was freed; without frames */
@@ -77,6 +78,10 @@ struct sample_event {
 	 * what the kernel counts in its sched_info, or the time since its waker was seen. 0: not
 	 * known, or it was preempted */
 	__u32 runnable_us;
+	/* Of a block and of RECORD_QUEUED: for how long the thread was in run queues since the last
+	 * record that told of it, as the kernel counts. QUEUED_UNKNOWN: `runnable_us`, or the block
+	 * itself if it was preempted, stands for blocks like it */
+	__u64 queued_ns;
 	__u64 lock; /* address of the lock for which it waited */
 	__u64 grown_bytes; /* what a RECORD_GROWTH or RECORD_ALLOC stands for */
 	__u64 address; /* of the memory of RECORD_ALLOC and RECORD_FREE */
@@ -88,7 +93,7 @@ struct sample_event {
 	__u64 frames[MAX_FRAMES]; /* words */
 };
 
-#define EVENT_HEADER_BYTES 152 /* before the frames */
+#define EVENT_HEADER_BYTES 160 /* before the frames */
 
 _Static_assert(sizeof(struct sample_event) == EVENT_HEADER_BYTES + 8 * MAX_FRAMES,
 	       "no hidden padding");

@@ -13,6 +13,7 @@
  *	                     RECORD_BLOCK_BEGIN
  *	RECORD_WAKER         with the stack of the thread that wakes the one whose block was chosen,
  *	                     if wakers are wanted; before the record of the block's end
+ *	RECORD_QUEUED        without a stack, for the time in run queues that no other record tells of
  *
  * At its end the length of a block is known: its probability is the length's share of a threshold,
  * so that each chosen block stands for the threshold, or for its own longer time. Then only the
@@ -24,7 +25,14 @@
  * block's end. There, all are chosen at their beginning, with a probability by the lengths of the
  * thread's blocks before. The estimate is right on average whether these predict anything or not,
  * because the choice does not depend on the length; but rare long blocks of threads with many short
- * ones make it vary. */
+ * ones make it vary.
+ *
+ * The time in run queues need not be estimated, because the kernel counts it for each thread
+ * (sched_info.run_delay). Each record of a block tells by how much that number has grown since the
+ * last record of the thread (sample_event.queued_ns): at the end of the block, or at its beginning
+ * where its end cannot be read. So what the records of a thread tell adds up to what the kernel
+ * counts. The rest is told by RECORD_QUEUED: when all threads are visited, of those for whom it is
+ * long, and for the last time of all; and when a thread exits, with a probability by its length. */
 #ifndef BPF_SHARED_OFF_CPU_H
 #define BPF_SHARED_OFF_CPU_H
 
@@ -45,6 +53,13 @@
  * same time, the block that began first is cut off. */
 #define OFF_CPU_SLOTS (1 << 16)
 
+/* In place of the time in run queues: see sample_event.queued_ns. */
+#define QUEUED_UNKNOWN ((__u64)-1)
+
+/* Time in run queues for which a record of its own is sent. The agent sets the limit to 0 for the
+ * last visit to all threads, when records end. */
+#define OFF_CPU_MIN_REST_NS (1000 * 1000ULL)
+
 /* Probabilities are shares of this. */
 #define OFF_CPU_CERTAIN 0xffffffffU
 #define OFF_CPU_MIN_PROBABILITY (OFF_CPU_CERTAIN / 256) /* at a beginning */
@@ -64,6 +79,7 @@
  * or ends a block, or where it is found asleep; the agent reads it. */
 struct off_cpu_slot {
 	__u64 begin_ns; /* CLOCK_MONOTONIC; 0: the thread runs */
+	__u64 run_ns; /* when it got a CPU at last; 0: not known */
 	__u64 predicted_ns; /* length of its next block */
 	__u32 tid;
 	__u32 sequence; /* of the block that was chosen last, as in its records */
@@ -72,7 +88,8 @@ struct off_cpu_slot {
 	__u8 is_woken; /* the waker was seen */
 	__u32 wake_probability; /* with which the block was chosen then; 0: it was not */
 	__u64 woken_ns; /* when it was */
-	__u64 run_delay_ns; /* its time in run queues in all, up to the beginning of the block */
+	__u64 run_delay_ns; /* its time in run queues in all, up to the beginning of the block … */
+	__u64 told_ns; /* … and as far as records have told of it; QUEUED_UNKNOWN */
 };
 
 #endif

@@ -426,6 +426,8 @@ static void on_sample(const struct sample_event *sample, void *data)
 		pipeline_end_block(agent->pipeline, sample);
 	else if (sample->kind == RECORD_BLOCK_LATE)
 		pipeline_add_block(agent->pipeline, sample);
+	else if (sample->kind == RECORD_QUEUED)
+		pipeline_add_queued(agent->pipeline, sample);
 	else if (sample->kind == RECORD_WAKER)
 		pipeline_add_waker(agent->pipeline, sample);
 	else if (sample->kind == RECORD_INTERRUPT)

@@ -117,16 +117,18 @@ int blocks_begin(struct blocks *blocks, const struct sample_event *event, size_t
 	return 0;
 }
 
-uint64_t block_weight(const struct block *block, uint64_t until_ns)
+uint64_t block_share(uint32_t probability, uint64_t ns)
 {
-	uint32_t probability = block->event->probability;
-
-	if (until_ns <= block->counted_ns)
-		return 0;
-	uint64_t ns = until_ns - block->counted_ns;
 	if (probability == OFF_CPU_CERTAIN || probability == 0)
 		return ns;
 	return (uint64_t)((double)ns * OFF_CPU_CERTAIN / probability + 0.5);
+}
+
+uint64_t block_weight(const struct block *block, uint64_t until_ns)
+{
+	if (until_ns <= block->counted_ns)
+		return 0;
+	return block_share(block->event->probability, until_ns - block->counted_ns);
 }
 
 bool block_is_due(const struct block *block, uint64_t end_ns)

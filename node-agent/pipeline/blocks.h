@@ -48,6 +48,9 @@ struct block *blocks_find(const struct blocks *blocks, uint32_t tid, uint32_t se
 /* Removes a block. The last row takes its place. */
 void blocks_remove(struct blocks *blocks, struct block *block);
 
+/* Returns the time for which one stands that was chosen with a probability: that of all like it. */
+uint64_t block_share(uint32_t probability, uint64_t ns);
+
 /* Returns the time for which a part of a block stands, from counted_ns on: that of all blocks like
  * it. */
 uint64_t block_weight(const struct block *block, uint64_t until_ns);

@@ -368,6 +368,11 @@ void pipeline_add_block(struct pipeline *pipeline, const struct sample_event *ev
 	binder_see_sample(&pipeline->binder, event);
 }
 
+void pipeline_add_queued(struct pipeline *pipeline, const struct sample_event *event)
+{
+	waits_add_queued(&pipeline->waits, event);
+}
+
 void pipeline_add_copy(struct pipeline *pipeline, const struct code_copy *copy)
 {
 	if (pipeline->runtimes)

@@ -122,6 +122,7 @@ void pipeline_start_blocks(struct pipeline *pipeline, uint64_t now_ns);
 void pipeline_begin_block(struct pipeline *pipeline, const struct sample_event *event);
 void pipeline_end_block(struct pipeline *pipeline, const struct sample_event *event);
 void pipeline_add_block(struct pipeline *pipeline, const struct sample_event *event);
+void pipeline_add_queued(struct pipeline *pipeline, const struct sample_event *event);
 void pipeline_add_waker(struct pipeline *pipeline, const struct sample_event *event);
 /* Keeps a copy of a code object for samples that come after it. */
 void pipeline_add_copy(struct pipeline *pipeline, const struct code_copy *copy);

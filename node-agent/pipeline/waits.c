@@ -44,22 +44,15 @@ struct culprit {
 
 static const struct culprit nobody;
 
-/* Adds the time of a block up to `until_ns` to the window. */
-static void count_block(struct waits *waits, struct block *block, const struct culprit *culprit,
-			uint64_t until_ns)
+static bool is_hidden(const struct waits *waits, enum wait_reason reason)
 {
-	uint64_t weight_ns;
+	return waits->are_only_locks || waits->hidden_reasons & 1U << reason;
+}
 
-	block->counted_ns = max_u64(block->counted_ns, waits->start_ns);
-	weight_ns = block_weight(block, until_ns);
-	block->counted_ns = max_u64(block->counted_ns, until_ns);
-	if (weight_ns == 0)
-		return;
-	block->event->time_ns = until_ns;
-	if (is_for_lock(waits, block))
-		lock_waits_add_block(waits->locks, block, culprit->waker, weight_ns);
-	if (waits->are_only_locks || waits->hidden_reasons & 1U << block->reason)
-		return;
+/* Adds time of a block to the window. */
+static void add_time(struct waits *waits, const struct block *block, const struct culprit *culprit,
+		     uint64_t weight_ns)
+{
 	const struct window_sample sample = {
 		.event = block->event,
 		.reason = block->reason,
@@ -67,7 +60,51 @@ static void count_block(struct waits *waits, struct block *block, const struct c
 		.cause = culprit->rival,
 		.count = weight_ns,
 	};
-	(void)window_filler_add(waits->filler, waits->series.window, &sample);
+
+	if (weight_ns > 0 && !is_hidden(waits, block->reason))
+		(void)window_filler_add(waits->filler, waits->series.window, &sample);
+}
+
+/* Takes the time of a block up to `until_ns`, from where it has counted, as far as it is estimated.
+ * That for a lock counts here. */
+static uint64_t take_time(struct waits *waits, struct block *block, const struct culprit *culprit,
+			  uint64_t until_ns)
+{
+	uint64_t weight_ns;
+
+	block->counted_ns = max_u64(block->counted_ns, waits->start_ns);
+	weight_ns = block_weight(block, until_ns);
+	block->counted_ns = max_u64(block->counted_ns, until_ns);
+	if (weight_ns == 0)
+		return 0;
+	block->event->time_ns = until_ns;
+	if (is_for_lock(waits, block))
+		lock_waits_add_block(waits->locks, block, culprit->waker, weight_ns);
+	return weight_ns;
+}
+
+/* Adds the time of a block up to `until_ns` to the window. */
+static void count_block(struct waits *waits, struct block *block, const struct culprit *culprit,
+			uint64_t until_ns)
+{
+	add_time(waits, block, culprit, take_time(waits, block, culprit, until_ns));
+}
+
+/* The same of the last part of a block, in which the thread waited for a CPU. What the kernel
+ * counts stands for this wait and those since the last record, but for what has counted while this
+ * one went on. */
+static void count_queued(struct waits *waits, struct block *block, const struct culprit *culprit,
+			 const struct sample_event *end, uint64_t begin_ns)
+{
+	uint64_t counted_ns = max_u64(block->counted_ns, waits->start_ns);
+	uint64_t early_ns = counted_ns - min_u64(counted_ns, begin_ns);
+	uint64_t weight_ns = take_time(waits, block, culprit, end->time_ns);
+
+	if (end->time_ns <= waits->start_ns)
+		return;
+	if (end->queued_ns != QUEUED_UNKNOWN)
+		weight_ns = end->queued_ns - min_u64(end->queued_ns, early_ns);
+	add_time(waits, block, culprit, weight_ns);
 }
 
 /* Returns whether the source has not known a block for two windows. So its end was lost, and not
@@ -154,6 +191,20 @@ void waits_start(struct waits *waits, uint64_t now_ns)
 		waits->nr_blocks_lost += waits->blocks.nr;
 }
 
+/* Counts the time in run queues before a block, if its beginning tells of it. */
+static void count_earlier(struct waits *waits, const struct sample_event *begin)
+{
+	struct block *block = blocks_find(&waits->blocks, begin->tid, begin->sequence);
+	enum wait_reason reason = block->reason;
+
+	if (begin->queued_ns == QUEUED_UNKNOWN || begin->time_ns <= waits->start_ns)
+		return;
+	if (reason != REASON_PREEMPTED)
+		block->reason = REASON_RUN_QUEUE;
+	add_time(waits, block, &nobody, begin->queued_ns);
+	block->reason = reason;
+}
+
 void waits_begin(struct waits *waits, const struct sample_event *event)
 {
 	size_t nr_skipped = schedule_frames_count(&waits->schedule_frames, event->frames,
@@ -162,8 +213,12 @@ void waits_begin(struct waits *waits, const struct sample_event *event)
 	enum wait_reason reason = wait_reasons_of(&waits->wait_reasons, event, nr_skipped);
 
 	advance_blocks(waits, event->time_ns);
-	if (blocks_begin(&waits->blocks, event, nr_skipped, reason) < 0)
+	if (blocks_begin(&waits->blocks, event, nr_skipped, reason) < 0) {
 		waits->nr_blocks_lost++;
+		return;
+	}
+	if (event->kind == RECORD_BLOCK_BEGIN)
+		count_earlier(waits, event);
 }
 
 /* Counts the last part of a block. First the thread slept, if it was not preempted, then it waited
@@ -181,10 +236,13 @@ static void count_end(struct waits *waits, struct block *block, const struct blo
 			 end->rival_comm);
 		queued_by = (struct culprit){ .rival = rival };
 	}
-	count_block(waits, block, block->reason == REASON_PREEMPTED ? &queued_by : &woken_by,
-		    end->time_ns - runnable_ns);
-	block->reason = REASON_RUN_QUEUE;
-	count_block(waits, block, &queued_by, end->time_ns);
+	if (block->reason == REASON_PREEMPTED) {
+		count_queued(waits, block, &queued_by, end, block->begin_ns);
+	} else {
+		count_block(waits, block, &woken_by, end->time_ns - runnable_ns);
+		block->reason = REASON_RUN_QUEUE;
+		count_queued(waits, block, &queued_by, end, end->time_ns - runnable_ns);
+	}
 	if (is_for_lock(waits, block))
 		lock_waits_count_block(waits->locks, block, waker);
 }
@@ -224,6 +282,20 @@ void waits_end(struct waits *waits, const struct sample_event *event)
 	if (!block)
 		return;
 	finish_block(waits, block, event);
+}
+
+void waits_add_queued(struct waits *waits, const struct sample_event *event)
+{
+	const struct window_sample sample = {
+		.event = event,
+		.reason = REASON_RUN_QUEUE,
+		.cause = "[waiting for a CPU]",
+		.count = block_share(event->probability, event->queued_ns),
+	};
+
+	advance_blocks(waits, event->time_ns);
+	if (event->time_ns > waits->start_ns && !is_hidden(waits, REASON_RUN_QUEUE))
+		(void)window_filler_add(waits->filler, waits->series.window, &sample);
 }
 
 void waits_add_running(struct waits *waits, const struct sample_event *event)

@@ -46,6 +46,7 @@ void waits_start(struct waits *waits, uint64_t now_ns);
 void waits_begin(struct waits *waits, const struct sample_event *event);
 void waits_add_waker(struct waits *waits, const struct sample_event *event);
 void waits_end(struct waits *waits, const struct sample_event *event);
+void waits_add_queued(struct waits *waits, const struct sample_event *event);
 
 /* A sample of CPU time, in profiles that have it beside waits. */
 void waits_add_running(struct waits *waits, const struct sample_event *event);

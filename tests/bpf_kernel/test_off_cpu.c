@@ -38,6 +38,7 @@ struct wait {
 	int every; /* each so many is rare_ns long; 0: none */
 	long rare_ns;
 	bool has_rival; /* another process wants its CPU */
+	int policy; /* then: its own */
 };
 
 struct scene {
@@ -46,7 +47,7 @@ struct scene {
 	pid_t child, rival; /* 0: there is none */
 	int start_fd; /* the child waits for its end */
 	struct blocks blocks;
-	uint64_t counted_ns, runnable_ns; /* what the records say */
+	uint64_t counted_ns, runnable_ns, queued_ns; /* what the records say */
 	uint64_t nr_begun, nr_ended, nr_late;
 	uint64_t longest_late_ns, shortest_late_ns;
 	uint64_t min_block_ns;
@@ -61,11 +62,11 @@ static void sleep_ns(long ns)
 	nanosleep(&time, NULL);
 }
 
-/* Returns the second number of this thread's schedstat. */
-static uint64_t read_run_delay(void)
+/* Returns the second number of a schedstat. */
+static uint64_t read_run_delay_of(const char *path)
 {
 	char text[64];
-	int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = read(fd, text, sizeof(text));
 	const char *end = text + (n > 0 ? n : 0);
 	const char *second = memchr(text, ' ', (size_t)(end - text));
@@ -76,6 +77,19 @@ static uint64_t read_run_delay(void)
 		return 0;
 	second++;
 	return parse_digits(&second, end, 10, &ns) == 0 ? ns : 0;
+}
+
+static uint64_t read_run_delay(void)
+{
+	return read_run_delay_of("/proc/thread-self/schedstat");
+}
+
+static uint64_t read_run_delay_of_child(const struct scene *scene)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)scene->child);
+	return read_run_delay_of(path);
 }
 
 /* A process with the policy SCHED_IDLE gets what others leave. */
@@ -137,7 +151,7 @@ static void start_child(struct scene *scene, const struct wait *wait)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		close(ends[1]);
 		if (wait->has_rival)
-			share_first_cpu(SCHED_IDLE);
+			share_first_cpu(wait->policy);
 		if (read(ends[0], &byte, 1) == 0)
 			wait_often(wait, scene->truth);
 		_exit(1);
@@ -160,6 +174,10 @@ static void on_record(const struct sample_event *event, void *data)
 	struct block *block;
 
 	if (event->kind == RECORD_TIMER)
+		return;
+	if (event->queued_ns != QUEUED_UNKNOWN)
+		scene->queued_ns += event->queued_ns;
+	if (event->kind == RECORD_QUEUED)
 		return;
 	scene->runnable_ns += event->kind == RECORD_BLOCK_BEGIN
 				      ? 0
@@ -324,11 +342,38 @@ static void the_end_of_a_wait_in_a_run_queue_is_told(void **state)
 	(void)state;
 	if (!has_late_blocks())
 		skip();
-	run(&scene, &(struct wait){ .ns = 20 * NSEC_PER_MSEC, .nr = 50, .has_rival = true });
+	run(&scene,
+	    &(struct wait){
+		    .ns = 20 * NSEC_PER_MSEC, .nr = 50, .has_rival = true, .policy = SCHED_IDLE });
 	assert_true(scene.truth->run_delay_ns > 0);
 	/* What the child waited before and after it looked at the clock is not in its truth. */
 	assert_in_range(scene.runnable_ns, scene.truth->run_delay_ns * 8 / 10,
 			scene.truth->run_delay_ns * 12 / 10 + 20 * NSEC_PER_MSEC);
+}
+
+/* The child waits a thousand times for the CPU, and each time is in the sum: it is not estimated
+ * from those that have records. */
+static void all_time_in_run_queues_is_told(void **state)
+{
+	_cleanup_(scene_done) struct scene scene = { 0 };
+	const struct sample_consumer consumer = plain_consumer(on_record, &scene);
+	uint64_t first_ns, least_ns, most_ns;
+
+	(void)state;
+	start_child(&scene,
+		    &(struct wait){ .ns = 100 * NSEC_PER_USEC, .nr = 1000, .has_rival = true });
+	sleep_ns(10 * POLL_NS); /* it reads */
+	first_ns = read_run_delay_of_child(&scene);
+	open_source(&scene);
+	sample_source_poll(scene.source, &consumer);
+	close(scene.start_fd);
+	poll_until_over(&scene);
+	least_ns = read_run_delay_of_child(&scene) - first_ns;
+	sample_source_stop(scene.source);
+	sample_source_poll(scene.source, &consumer);
+	most_ns = read_run_delay_of_child(&scene) - first_ns;
+	assert_true(scene.nr_late + scene.nr_begun < 1000 || !has_late_blocks());
+	assert_in_range(scene.queued_ns, least_ns, most_ns);
 }
 
 static void a_wait_is_open_until_its_end(void **state)
@@ -418,6 +463,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(waits_that_are_too_short_are_not_told),
 		cmocka_unit_test(a_wait_that_began_before_the_source_is_told_of_at_its_end),
 		cmocka_unit_test(the_end_of_a_wait_in_a_run_queue_is_told),
+		cmocka_unit_test(all_time_in_run_queues_is_told),
 		cmocka_unit_test(a_wait_is_open_until_its_end),
 		cmocka_unit_test(a_thread_that_never_runs_is_found),
 		cmocka_unit_test(a_long_wait_after_short_ones_is_found_before_it_ends),

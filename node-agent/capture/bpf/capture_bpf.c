@@ -144,7 +144,8 @@ static void on_sample(struct capture_bpf *capture, const struct sample_event *ev
 		thread_sweep_add(&capture->sweep, event, clock_mono_ns());
 		return;
 	}
-	if (event->kind == RECORD_BLOCK_BEGIN || event->kind == RECORD_BLOCK_LATE)
+	if (event->kind == RECORD_BLOCK_BEGIN || event->kind == RECORD_BLOCK_LATE ||
+	    event->kind == RECORD_QUEUED)
 		block_slots_count(&capture->blocks);
 	if (event->kind == RECORD_LOCK)
 		threshold_count(&capture->locks);
@@ -234,6 +235,8 @@ static int attach_off_cpu(struct flamelet_bpf *skel)
 		r = attach_prog(skel->progs.off_cpu_exit, &skel->links.off_cpu_exit);
 	if (r == 0 && bpf_program__autoload(skel->progs.off_cpu_waking))
 		r = attach_prog(skel->progs.off_cpu_waking, &skel->links.off_cpu_waking);
+	if (r == 0)
+		r = attach_prog(skel->progs.run_delay_exit, &skel->links.run_delay_exit);
 	return r < 0 ? r : attach_prog(skel->progs.off_cpu_switch, &skel->links.off_cpu_switch);
 }
 
@@ -306,9 +309,12 @@ static int open_blocks(struct capture_bpf *capture, const struct capture_opts *o
 
 	int r = block_slots_open(&capture->blocks, bpf_map__fd(skel->maps.off_cpu_slots),
 				 (volatile uint64_t *)&skel->data->off_cpu_threshold_ns);
-	return r < 0 ? r
-		     : thread_sweep_open(&capture->sweep, skel->progs.thread_sweep, opts->proc_fd,
-					 &capture->blocks);
+	const struct thread_sweep_kernel kernel = {
+		.programs = { skel->progs.run_delay_sweep, skel->progs.thread_sweep },
+		.slots = &capture->blocks,
+		.min_rest_ns = &skel->data->off_cpu_min_rest_ns,
+	};
+	return r < 0 ? r : thread_sweep_open(&capture->sweep, &kernel, opts->proc_fd);
 }
 
 static int attach(struct capture_bpf *capture, const struct capture_opts *opts)
@@ -376,7 +382,7 @@ static uint64_t poll_samples(struct sample_source *base, const struct sample_con
 	capture->bytes_left = bpf_map__max_entries(capture->skel->maps.samples);
 	bool is_last = cpu_timers_count(base->timers) == 0;
 
-	thread_sweep_run(&capture->sweep, clock_mono_ns());
+	thread_sweep_run(&capture->sweep, clock_mono_ns(), is_last);
 	(void)ring_buffer__consume(capture->ring);
 	thread_sweep_unwind(&capture->sweep, base->unwind_memory, consumer, is_last);
 	uint64_t now_ns = clock_mono_ns();

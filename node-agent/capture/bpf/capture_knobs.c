@@ -109,6 +109,8 @@ void capture_knobs_set(struct flamelet_bpf *skel, const struct capture_opts *opt
 	bpf_program__set_autoload(skel->progs.off_cpu_waking, opts->off_cpu && opts->wakers);
 	bpf_program__set_autoload(skel->progs.off_cpu_switch, opts->off_cpu);
 	bpf_program__set_autoload(skel->progs.thread_sweep, opts->off_cpu);
+	bpf_program__set_autoload(skel->progs.run_delay_exit, opts->off_cpu);
+	bpf_program__set_autoload(skel->progs.run_delay_sweep, opts->off_cpu);
 	bpf_program__set_autoload(skel->progs.off_cpu_exit, skel->rodata->off_cpu_has_exit);
 	skel->rodata->lock_is_followed = opts->locks && capture_bpf_knows_locks();
 	bpf_program__set_autoload(skel->progs.lock_begin, skel->rodata->lock_is_followed);

@@ -22,14 +22,17 @@
 #define RETRY_NS (500 * NSEC_PER_MSEC)
 #define UNWIND_NS (10 * NSEC_PER_MSEC) /* in each call */
 
-int thread_sweep_open(struct thread_sweep *sweep, const struct bpf_program *program, int proc_fd,
-		      const struct block_slots *slots)
+int thread_sweep_open(struct thread_sweep *sweep, const struct thread_sweep_kernel *kernel,
+		      int proc_fd)
 {
-	sweep->slots = slots;
+	sweep->slots = kernel->slots;
+	sweep->min_rest_ns = kernel->min_rest_ns;
 	sweep->interval_ns = MIN_INTERVAL_NS;
-	sweep->iterator = bpf_program__attach_iter(program, NULL);
-	if (!sweep->iterator)
-		return -errno;
+	for (size_t i = 0; i < array_len(sweep->iterators); i++) {
+		sweep->iterators[i] = bpf_program__attach_iter(kernel->programs[i], NULL);
+		if (!sweep->iterators[i])
+			return -errno;
+	}
 	return stack_copier_start(proc_fd, &sweep->copier);
 }
 
@@ -45,14 +48,15 @@ void thread_sweep_close(struct thread_sweep *sweep)
 		forget(sweep, sweep->nr_found - 1);
 	free(sweep->found);
 	stack_copier_stop(sweep->copier);
-	bpf_link__destroy(sweep->iterator);
+	for (size_t i = 0; i < array_len(sweep->iterators); i++)
+		bpf_link__destroy(sweep->iterators[i]);
 	*sweep = (struct thread_sweep){ 0 };
 }
 
-/* The program writes nothing that could be read here: its records are in the ring buffer. */
-static void visit_threads(const struct thread_sweep *sweep)
+/* The programs write nothing that could be read here: their records are in the ring buffer. */
+static void visit_threads(const struct bpf_link *iterator)
 {
-	_cleanup_close_ int fd = bpf_iter_create(bpf_link__fd(sweep->iterator));
+	_cleanup_close_ int fd = bpf_iter_create(bpf_link__fd(iterator));
 	char byte;
 
 	if (fd < 0)
@@ -61,11 +65,13 @@ static void visit_threads(const struct thread_sweep *sweep)
 		;
 }
 
-void thread_sweep_run(struct thread_sweep *sweep, uint64_t now_ns)
+void thread_sweep_run(struct thread_sweep *sweep, uint64_t now_ns, bool is_last)
 {
-	if (!sweep->iterator || now_ns < sweep->next_ns)
+	if (!sweep->copier || (now_ns < sweep->next_ns && !is_last))
 		return;
-	visit_threads(sweep);
+	*sweep->min_rest_ns = is_last ? 0 : OFF_CPU_MIN_REST_NS;
+	for (size_t i = 0; i < array_len(sweep->iterators); i++)
+		visit_threads(sweep->iterators[i]);
 	sweep->next_ns = now_ns + sweep->interval_ns;
 	sweep->interval_ns = min_u64(2 * sweep->interval_ns, MAX_INTERVAL_NS);
 }

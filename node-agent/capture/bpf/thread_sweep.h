@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The agent's side of bpf/thread_sweep.bpf.c: finds threads that sleep and of which no record
- * tells, and unwinds their stacks.
+/* The agent's side of bpf/thread_sweep.bpf.h: finds threads that sleep and of which no record
+ * tells, and unwinds their stacks. Has the time in run queues told that is in no record yet.
  *
  *	iterator ─▶ ring buffer ─▶ thread_sweep_add() ─▶ copy ─▶ unwind ─▶ RECORD_BLOCK_BEGIN
  *
@@ -34,7 +34,8 @@ struct found_thread {
 
 struct thread_sweep {
 	const struct block_slots *slots; /* borrowed */
-	struct bpf_link *iterator; /* owned */
+	volatile __u64 *min_rest_ns; /* borrowed; the kernel side's */
+	struct bpf_link *iterators[2]; /* owned; of rests of time in run queues, and of blocks */
 	struct stack_copier *copier; /* owned */
 	uint64_t next_ns; /* time of the next sweep, CLOCK_MONOTONIC */
 	uint64_t interval_ns; /* from then to the one after */
@@ -46,15 +47,22 @@ struct thread_sweep {
 	uint64_t nr_lost; /* threads: no memory, or they ran again before they were handed out */
 };
 
-/* `slots` and `proc_fd` are borrowed. Errors: -ENOMEM, -EAGAIN, those of bpf(2). */
-int thread_sweep_open(struct thread_sweep *sweep, const struct bpf_program *program, int proc_fd,
-		      const struct block_slots *slots) must_check;
+/* What the sweep is of the kernel side; borrowed. */
+struct thread_sweep_kernel {
+	const struct bpf_program *programs[2]; /* as `iterators` */
+	const struct block_slots *slots;
+	volatile __u64 *min_rest_ns;
+};
+
+/* `proc_fd` is borrowed. Errors: -ENOMEM, -EAGAIN, those of bpf(2). */
+int thread_sweep_open(struct thread_sweep *sweep, const struct thread_sweep_kernel *kernel,
+		      int proc_fd) must_check;
 void thread_sweep_close(struct thread_sweep *sweep);
 
 /* Visits all threads if it is time to: when the source begins, then after a second, and less and
- * less often, down to once in ten seconds. The records that are made are in the ring buffer
- * afterwards. */
-void thread_sweep_run(struct thread_sweep *sweep, uint64_t now_ns);
+ * less often, down to once in ten seconds; and the last time. The records that are made are in the
+ * ring buffer afterwards. */
+void thread_sweep_run(struct thread_sweep *sweep, uint64_t now_ns, bool is_last);
 
 /* Takes a record RECORD_BLOCK_FOUND, which is copied. */
 void thread_sweep_add(struct thread_sweep *sweep, const struct sample_event *event,

@@ -142,6 +142,7 @@ static struct sample_event event_at(const struct fixture *fixture, uint64_t at_m
 		.tid = TID,
 		.sequence = sequence,
 		.probability = OFF_CPU_CERTAIN,
+		.queued_ns = QUEUED_UNKNOWN,
 	};
 }
 
@@ -249,6 +250,101 @@ static void a_thread_that_is_awake_waits_for_a_cpu(void **state)
 	assert_int_equal(fixture->waited_ns[REASON_OTHER], 0);
 }
 
+/* A block that was chosen with a probability of 1 in 4, and what the kernel counted. */
+static void add_counted(struct fixture *fixture, uint64_t from_ms, uint64_t to_ms, uint8_t flags,
+			uint64_t queued_ms)
+{
+	struct sample_event event = event_at(fixture, to_ms, 0);
+
+	event.kind = RECORD_BLOCK_LATE;
+	event.probability = OFF_CPU_CERTAIN / 4;
+	event.length_ns = (to_ms - from_ms) * MS;
+	event.runnable_us = flags & WAIT_FLAG_PREEMPTED ? 0 : 1000;
+	event.wait_flags = flags;
+	event.queued_ns = queued_ms * MS;
+	pipeline_add_block(fixture->pipeline, &event);
+}
+
+static void what_the_kernel_counts_in_run_queues_is_not_estimated(void **state)
+{
+	struct fixture *fixture = fixture_or_skip(state);
+
+	start(fixture, 0, 0);
+	add_counted(fixture, 10, 20, WAIT_FLAG_PREEMPTED, 70);
+	add_counted(fixture, 20, 31, WAIT_FLAG_IO, 9);
+	finish(fixture);
+	assert_int_equal(fixture->waited_ns[REASON_PREEMPTED], 70 * MS);
+	assert_in_range(fixture->waited_ns[REASON_DISK], 40 * MS - 1, 40 * MS + 1);
+	assert_int_equal(fixture->waited_ns[REASON_RUN_QUEUE], 9 * MS);
+}
+
+static void end_counted(struct fixture *fixture, uint64_t at_ms, uint32_t runnable_ms,
+			uint64_t queued_ms)
+{
+	struct sample_event event = event_at(fixture, at_ms, 1);
+
+	event.kind = RECORD_BLOCK_END;
+	event.runnable_us = runnable_ms * 1000;
+	event.queued_ns = queued_ms * MS;
+	pipeline_end_block(fixture->pipeline, &event);
+}
+
+static void time_in_a_run_queue_before_the_start_does_not_count(void **state)
+{
+	struct fixture *fixture = fixture_or_skip(state);
+
+	start(fixture, 0, 0);
+	begin(fixture, 10, 1, WAIT_FLAG_PREEMPTED);
+	pipeline_start_blocks(fixture->pipeline, fixture->start_ns + 500 * MS);
+	end_counted(fixture, 1010, 0, 1003); /* with another wait before */
+	finish(fixture);
+	assert_int_equal(fixture->waited_ns[REASON_PREEMPTED], 513 * MS);
+}
+
+static void begin_counted(struct fixture *fixture, uint64_t at_ms, uint64_t queued_ms)
+{
+	struct sample_event event = event_at(fixture, at_ms, 1);
+
+	event.kind = RECORD_BLOCK_BEGIN;
+	event.wait_flags = WAIT_FLAG_IO;
+	event.queued_ns = queued_ms * MS;
+	pipeline_begin_block(fixture->pipeline, &event);
+}
+
+static void a_beginning_tells_of_run_queues_before(void **state)
+{
+	struct fixture *fixture = fixture_or_skip(state);
+
+	start(fixture, 0, 0);
+	begin_counted(fixture, 10, 4);
+	end_counted(fixture, 40, 10, 0); /* the next record tells of it */
+	finish(fixture);
+	assert_int_equal(fixture->waited_ns[REASON_DISK], 20 * MS);
+	assert_int_equal(fixture->waited_ns[REASON_RUN_QUEUE], 4 * MS);
+}
+
+static void queue(struct fixture *fixture, uint64_t at_ms, uint64_t queued_ms, uint32_t probability)
+{
+	struct sample_event event = event_at(fixture, at_ms, 0);
+
+	event.kind = RECORD_QUEUED;
+	event.queued_ns = queued_ms * MS;
+	event.probability = probability;
+	pipeline_add_queued(fixture->pipeline, &event);
+}
+
+static void time_in_run_queues_may_come_without_a_wait(void **state)
+{
+	struct fixture *fixture = fixture_or_skip(state);
+
+	start(fixture, 0, 0);
+	queue(fixture, 0, 5, OFF_CPU_CERTAIN); /* what was before does not count */
+	queue(fixture, 10, 3, OFF_CPU_CERTAIN);
+	queue(fixture, 20, 3, OFF_CPU_CERTAIN / 2);
+	finish(fixture);
+	assert_in_range(fixture->waited_ns[REASON_RUN_QUEUE], 9 * MS - 1, 9 * MS + 1);
+}
+
 /* A wait counts from its beginning, also if the window before ended while it was too short. */
 static void waits_that_are_too_short_do_not_count(void **state)
 {
@@ -345,6 +441,10 @@ int main(int argc, char **argv)
 		BLOCKS_TEST(waits_have_reasons),
 		BLOCKS_TEST(hidden_reasons_do_not_count),
 		BLOCKS_TEST(a_thread_that_is_awake_waits_for_a_cpu),
+		BLOCKS_TEST(what_the_kernel_counts_in_run_queues_is_not_estimated),
+		BLOCKS_TEST(time_in_a_run_queue_before_the_start_does_not_count),
+		BLOCKS_TEST(a_beginning_tells_of_run_queues_before),
+		BLOCKS_TEST(time_in_run_queues_may_come_without_a_wait),
 		BLOCKS_TEST(waits_that_are_too_short_do_not_count),
 		BLOCKS_TEST(a_wait_has_its_waker),
 		BLOCKS_TEST(a_wait_that_is_told_at_its_end_counts_as_a_whole),
