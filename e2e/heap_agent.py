@@ -25,8 +25,8 @@ from kinds import Destination
 import otlp_check
 import schema
 
-SECONDS = 2
-STARTS = 2
+SECONDS = 1
+STARTS = 1.5
 REPORT = 1
 MB = 1e6
 TYPES = {("inuse_space", "bytes"), ("inuse_objects", "count"), ("alloc_space", "bytes"), ("alloc_objects", "count")}
@@ -83,7 +83,7 @@ def check_record(flamelet, store, directory, program_data):
     kept, found = truth["alloc_kept"][2] / (1 << 20), heap.sum_of(objects, "alloc_kept")
     if abs(found - kept) > 0.2 * kept:
         yield f"{kept} objects of alloc_kept are in use, and {found} are in the record"
-    if ask(flamelet, store, directory, f"{end + 3}..", "--kind", "heap"):
+    if ask(flamelet, store, directory, f"{end + 2}..", "--kind", "heap"):
         yield "what a program had that has ended is still in use"
     timeline = subprocess.run([flamelet, "timeline", f"{begin}..{end}", "--kind", "heap", "--step", "1s", "--by", "comm",
                                "--store", store], stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
@@ -105,7 +105,7 @@ def check_export(program_data):
     print(f"in use: {expected / MB:.1f} MB, sent: {[round(value / MB, 1) for value in values]}")
     if not values or any(abs(value - expected) > 0.2 * expected for value in values):
         yield f"{expected} bytes were in use all the time, and the agent has sent {values}"
-    late = [when for name, _, when, _ in profiles if name == "inuse_space" and when > end + 3]
+    late = [when for name, _, when, _ in profiles if name == "inuse_space" and when > end + 2]
     if late:
         yield f"after the program's end at {end}, something was in use at {late}"
 
@@ -119,7 +119,7 @@ def check(flamelet, library, directory):
                            f"http://127.0.0.1:{server.server_port}"], stderr=subprocess.PIPE) as agent:
         time.sleep(STARTS)
         program_data = run_program(program, library)
-        time.sleep(5 * REPORT)
+        time.sleep(4 * REPORT)
         agent.terminate()
         agent.communicate()
     if agent.returncode != 0:
