@@ -225,8 +225,12 @@ static void append_totals(const struct summary *summary, struct strbuf *out)
 	uint64_t total = profile_total(profile);
 
 	append_total(profile, total, out);
-	strbuf_appendf(out, " in %.1f s", (double)summary->elapsed_ns / (double)NSEC_PER_SEC);
-	if (summary->nr_cpus > 0)
+	if (profile_type_is_snapshot(profile->type))
+		strbuf_append_str(out, " at the end");
+	else
+		strbuf_appendf(out, " in %.1f s",
+			       (double)summary->elapsed_ns / (double)NSEC_PER_SEC);
+	if (summary->nr_cpus > 0 && !profile_type_is_snapshot(profile->type))
 		strbuf_appendf(out, " on %" PRIu32 " CPUs", summary->nr_cpus);
 	strbuf_append_str(out, "; lost samples: ");
 	text_append_count(out, summary->nr_lost);
