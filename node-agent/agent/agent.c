@@ -402,8 +402,7 @@ static void meet_process(const struct sample_event *sample, uint64_t ip, void *d
 	pipeline_meet_process(agent->pipeline, sample, ip);
 }
 
-/* What threads do when the timer fires tells which processes matter, even if only blocks are
- * wanted. */
+/* Samples of the timer tell which processes matter, even if only blocks are wanted. */
 static void add_sample(struct agent *agent, const struct sample_event *sample)
 {
 	if (options_want_kind(agent->options, OPTION_KIND_CPU) ||
@@ -560,8 +559,7 @@ void agent_warm_up(struct agent *agent)
 	start_blocks(agent);
 }
 
-/* Waits until the symbolizer has finished. Once the end is asked for, which may happen meanwhile,
- * the symbolizer has a limited time left. */
+/* Waits for the symbolizer. Its time is limited once the end is asked for, maybe meanwhile. */
 static int drain(struct agent *agent, uint64_t max_ns)
 {
 	while (!pipeline_wait(agent->pipeline, clock_mono_ns() + AGENT_POLL_NS)) {
