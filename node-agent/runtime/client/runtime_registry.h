@@ -21,8 +21,7 @@ struct runtime_registry {
 	pthread_cond_t is_idle_now;
 	bool is_idle; /* nothing is left to read that runtimes_wait() waits for */
 	uint64_t nr_wakes; /* times that something new was to do */
-	uint64_t
-		wake_due_ns; /* when the thread is to be woken for the rest of it; UINT64_MAX: never */
+	uint64_t wake_due_ns; /* when the thread is woken for the rest; UINT64_MAX: never */
 	struct runtime_files files;
 	struct runtime_processes processes;
 	struct code_copies copies;

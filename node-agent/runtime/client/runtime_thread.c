@@ -278,8 +278,8 @@ static void do_chores(struct runtime_thread *thread, uint64_t now_ns)
 			tidy_process(thread, registry->processes.slots[i], now_ns);
 }
 
-/* Returns how often the thread was woken. It will now see all work that was added; what is added after
- * this call wakes it again. */
+/* Returns how often the thread was woken. It will now see all work that was added; what is added
+ * after this call wakes it again. */
 static uint64_t count_wakes(struct runtime_thread *thread)
 {
 	eventfd_t nr_events;
