@@ -414,23 +414,20 @@ static void add_sample(struct agent *agent, const struct sample_event *sample)
 		pipeline_learn_process(agent->pipeline, sample);
 }
 
+/* Of records that count also while the agent warms up. */
+static void (*const handlers[RECORD_NR_KINDS])(struct pipeline *, const struct sample_event *) = {
+	[RECORD_BLOCK_BEGIN] = pipeline_begin_block, [RECORD_BLOCK_END] = pipeline_end_block,
+	[RECORD_BLOCK_LATE] = pipeline_add_block,    [RECORD_QUEUED] = pipeline_add_queued,
+	[RECORD_WAKER] = pipeline_add_waker,	     [RECORD_INTERRUPT] = pipeline_add_interrupt,
+};
+
 static void on_sample(const struct sample_event *sample, void *data)
 {
 	struct agent *agent = data;
 
 	sample_source_poll_cgroups(agent->source, on_cgroup, agent);
-	if (sample->kind == RECORD_BLOCK_BEGIN)
-		pipeline_begin_block(agent->pipeline, sample);
-	else if (sample->kind == RECORD_BLOCK_END)
-		pipeline_end_block(agent->pipeline, sample);
-	else if (sample->kind == RECORD_BLOCK_LATE)
-		pipeline_add_block(agent->pipeline, sample);
-	else if (sample->kind == RECORD_QUEUED)
-		pipeline_add_queued(agent->pipeline, sample);
-	else if (sample->kind == RECORD_WAKER)
-		pipeline_add_waker(agent->pipeline, sample);
-	else if (sample->kind == RECORD_INTERRUPT)
-		pipeline_add_interrupt(agent->pipeline, sample);
+	if (handlers[sample->kind])
+		handlers[sample->kind](agent->pipeline, sample);
 	else if (agent->is_warming_up)
 		pipeline_learn_process(agent->pipeline, sample);
 	else if (sample->kind == RECORD_LOCK)
