@@ -215,7 +215,7 @@ def check_reasons(flamelet, directory, programs):
     yield from check_run_delay(done.stdout, sums.get("preempted", {}))
     if has_exit():
         yield from check_rivals(folded)
-    if "waited for" not in done.stdout:
+    if "waited for" not in done.stdout or "for a CPU " not in done.stdout:
         yield f"the summary tells no reasons: {done.stdout}"
 
 

@@ -24,6 +24,7 @@
 #define LABEL_MAX_BYTES 16384
 #define HEAD_COLUMNS 16 /* "CPU time of     " */
 #define SHARE_COLUMNS 9 /* " 12.3 %  " */
+#define DELAY_COLUMNS 40 /* "for a CPU       12.345 s, 100.0 % of it " */
 #define NAME_COLUMNS_MIN 20
 #define OUTPUT_MAX_BYTES 65536
 #define MIB (1024.0 * 1024)
@@ -310,6 +311,40 @@ static size_t append_tail(const struct summary *summary, struct strbuf *out)
 	return 1 + is_fetched + append_open_hint(summary, is_fetched, out);
 }
 
+static bool is_for_cpu(const struct profile_sample *sample)
+{
+	return sample->reason == REASON_PREEMPTED || sample->reason == REASON_RUN_QUEUE;
+}
+
+static void append_delayed(const struct profile *profile, const struct profile_sample *sample,
+			   struct strbuf *out)
+{
+	if (is_for_cpu(sample))
+		owner_append(profile, sample, out);
+}
+
+/* Appends how long threads waited for a CPU, and whose did most of it. Returns the number of
+ * lines. */
+static int append_delay(const struct summary *summary, struct strbuf *out)
+{
+	_cleanup_(ranking_done) struct ranking ranking = { 0 };
+	const struct profile *profile = summary->profile;
+	uint64_t total_ns = 0;
+	struct rank most;
+
+	int r = rank_samples(profile, append_delayed, &ranking);
+	if (r < 0 || ranking_top(&ranking, 1, &most) == 0)
+		return r;
+	for (size_t i = 0; i < profile->nr_samples; i++)
+		total_ns += is_for_cpu(&profile->samples[i]) ? profile->samples[i].count : 0;
+	strbuf_appendf(out, "%-*s%.3f s, %.1f %% of it ", HEAD_COLUMNS, "for a CPU",
+		       (double)total_ns / (double)NSEC_PER_SEC,
+		       100.0 * (double)most.count / (double)total_ns);
+	text_append_name(out, most.label, columns_behind(summary, DELAY_COLUMNS), ELIDE_MIDDLE);
+	strbuf_append_char(out, '\n');
+	return 1;
+}
+
 /* Appends why threads waited, or what memory grew. Returns the number of lines. */
 static int append_causes(const struct summary *summary, struct strbuf *out)
 {
@@ -319,7 +354,9 @@ static int append_causes(const struct summary *summary, struct strbuf *out)
 		return append_ranking(summary, "interrupts", append_root, TOP_MAX, out);
 	if (summary->profile->type == PROFILE_RSS_GROWTH)
 		return append_ranking(summary, "memory", append_tip, GROWN_KINDS_MAX, out);
-	return append_ranking(summary, head, append_reason, WAIT_REASONS_MAX, out);
+	int nr_reasons = append_ranking(summary, head, append_reason, WAIT_REASONS_MAX, out);
+	int nr = nr_reasons < 0 ? nr_reasons : append_delay(summary, out);
+	return nr < 0 ? nr : nr_reasons + nr;
 }
 
 /* Appends whose the samples are, and their causes. Returns the number of lines. */

@@ -201,6 +201,31 @@ static void an_empty_profile_is_summed_up_too(void **state)
 		       "0 samples = 0.0 s of CPU time in 0.0 s on 1 CPUs; lost samples: 0\n");
 }
 
+/* The thread "disk" waits for one, the others wait for a CPU. */
+static void waits_for_a_cpu_have_a_line(void **state)
+{
+	static const struct sample_line lines[] = {
+		{ "n", "web", NULL, NULL, "w", NULL, FRAME_NATIVE, 750000000 },
+		{ "n", "db", NULL, NULL, "d", NULL, FRAME_NATIVE, 250000000 },
+		{ "n", "db", NULL, NULL, "disk", NULL, FRAME_NATIVE, 4000000000 },
+	};
+	_cleanup_(profile_unrefp) struct profile *profile = profile_of(lines, array_len(lines));
+	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(PLENTY_BYTES);
+	const struct summary summary = { .profile = profile, .nr_cpus = 1, .columns = 80 };
+	(void)state;
+
+	profile->type = PROFILE_OFF_CPU;
+	for (size_t i = 0; i < profile->nr_samples; i++) {
+		struct profile_sample *sample = &profile->samples[i];
+		bool is_disk = !strcmp(profile_string(profile, sample->process_comm), "disk");
+
+		sample->reason = is_disk ? REASON_DISK : REASON_RUN_QUEUE;
+	}
+	assert_int_equal(summary_append(&summary, &out), 0);
+	assert_non_null(
+		strstr(strbuf_str(&out), "\nfor a CPU       1.000 s, 75.0 % of it n/web\n"));
+}
+
 static void twelve_lines_are_the_most(void **state)
 {
 	struct sample_line lines[20];
@@ -378,6 +403,7 @@ int main(void)
 		cmocka_unit_test(why_it_was_captured_by_perf_is_told),
 		cmocka_unit_test(the_summary_tells_whose_time_it_was_and_where),
 		cmocka_unit_test(an_empty_profile_is_summed_up_too),
+		cmocka_unit_test(waits_for_a_cpu_have_a_line),
 		cmocka_unit_test(twelve_lines_are_the_most),
 		cmocka_unit_test(long_and_hostile_names_stay_on_their_line),
 		cmocka_unit_test(the_line_that_fetches_files_comes_from_the_ssh_connection),
