@@ -39,7 +39,7 @@ int run_delay_exit(struct bpf_raw_tracepoint_args *ctx)
 	if (queued_ns == 0 || queued_ns == QUEUED_UNKNOWN)
 		return 0;
 	note_told(slot, tid, run_delay_ns);
-	probability = share_of_threshold(queued_ns, off_cpu_threshold_ns);
+	probability = share_of_threshold(queued_ns, OFF_CPU_MIN_REST_NS);
 	if (bpf_get_prandom_u32() >= probability || !cgroup_is_wanted(task))
 		return 0;
 	read_task(task, event);

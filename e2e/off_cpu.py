@@ -173,10 +173,11 @@ def find_waker(folded, thread):
 
 
 def check_rivals(folded):
-    """Two threads share a CPU: most of the time that one of them waits for it, its own process has it."""
+    """Two threads share a CPU: most of the time that one of them waits for it, its own process has it, as far as it is
+    known for which wait the time stands."""
     sums = {}
     for (thread, reason, *frames), seconds in read_seconds(folded):
-        if thread == "preempted" and reason in ("preempted", "run-queue"):
+        if thread == "preempted" and reason in ("preempted", "run-queue") and frames[-1] != "[waiting for a CPU]":
             sums[frames[-1]] = sums.get(frames[-1], 0) + seconds
     named = {frame: seconds for frame, seconds in sums.items() if frame.startswith("[CPU used by ")}
     if sum(named.values()) < RIGHT_SHARE * sum(sums.values()) or "[CPU used by wait_reasons]" not in named:

@@ -32,7 +32,8 @@
  * last record of the thread (sample_event.queued_ns): at the end of the block, or at its beginning
  * where its end cannot be read. So what the records of a thread tell adds up to what the kernel
  * counts. The rest is told by RECORD_QUEUED: when all threads are visited, of those for whom it is
- * long, and for the last time of all; and when a thread exits, with a probability by its length. */
+ * long, and for the last time of all; and when a thread exits, if it is short with a probability by
+ * its length. */
 #ifndef BPF_SHARED_OFF_CPU_H
 #define BPF_SHARED_OFF_CPU_H
 
@@ -56,8 +57,8 @@
 /* In place of the time in run queues: see sample_event.queued_ns. */
 #define QUEUED_UNKNOWN ((__u64)-1)
 
-/* Time in run queues for which a record of its own is sent. The agent sets the limit to 0 for the
- * last visit to all threads, when records end. */
+/* Time in run queues for which a record of its own is sent for certain. The agent sets the limit to
+ * 0 for the last visit to all threads, when records end. */
 #define OFF_CPU_MIN_REST_NS (1000 * 1000ULL)
 
 /* Probabilities are shares of this. */

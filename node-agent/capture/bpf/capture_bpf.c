@@ -144,8 +144,7 @@ static void on_sample(struct capture_bpf *capture, const struct sample_event *ev
 		thread_sweep_add(&capture->sweep, event, clock_mono_ns());
 		return;
 	}
-	if (event->kind == RECORD_BLOCK_BEGIN || event->kind == RECORD_BLOCK_LATE ||
-	    event->kind == RECORD_QUEUED)
+	if (event->kind == RECORD_BLOCK_BEGIN || event->kind == RECORD_BLOCK_LATE)
 		block_slots_count(&capture->blocks);
 	if (event->kind == RECORD_LOCK)
 		threshold_count(&capture->locks);
