@@ -74,6 +74,18 @@ static __always_inline bool note_lock(struct task_struct *task, struct scratch *
 	return !off_cpu_only_locks;
 }
 
+/* Fills in what a record says of the current task but its stacks. Returns whether it is wanted. */
+__noinline int read_wanted(void)
+{
+	struct task_struct *task = current_task();
+	struct scratch *scratch = get_scratch();
+
+	if (!scratch || !cgroup_is_wanted(task))
+		return false;
+	read_task(task, &scratch->event);
+	return sample_is_wanted(&scratch->event);
+}
+
 /* Sends a record with the stacks of the current task. Returns whether the task is wanted and the
  * record was sent. */
 static __always_inline bool send_block(void *ctx, struct task_struct *task,
@@ -82,12 +94,9 @@ static __always_inline bool send_block(void *ctx, struct task_struct *task,
 	struct scratch *scratch = get_scratch();
 	struct sample_event *event;
 
-	if (!scratch || !cgroup_is_wanted(task))
+	if (!scratch || !read_wanted())
 		return false;
 	event = &scratch->event;
-	read_task(task, event);
-	if (!sample_is_wanted(event))
-		return false;
 	event->kind = facts->kind;
 	event->time_ns = facts->time_ns;
 	event->length_ns = facts->length_ns;
@@ -280,6 +289,16 @@ static __always_inline void end_block(struct task_struct *task, struct task_stru
 		end_unknown(tid, now_ns);
 }
 
+/* Counts a block of the current thread, which was not seen to run again (turn_is_mine()). The agent
+ * finds by itself the blocks that were chosen when they began. */
+static __always_inline void count_unended(const struct off_cpu_slot *slot, __u64 now_ns)
+{
+	if (slot->begin_ns == 0 || slot->is_chosen || !off_cpu_has_exit)
+		return;
+	if (choose_by_length(now_ns - slot->begin_ns) > 0 && read_wanted())
+		stat_add(STAT_BLOCK_LOST);
+}
+
 static __always_inline void begin_block(void *ctx, struct task_struct *task, bool is_preempted,
 					__u64 now_ns)
 {
@@ -294,6 +313,8 @@ static __always_inline void begin_block(void *ctx, struct task_struct *task, boo
 		slot->predicted_ns = 0;
 		slot->told_ns = first_told_ns(task);
 		slot->run_ns = 0;
+	} else {
+		count_unended(slot, now_ns);
 	}
 	slot->is_chosen = false;
 	slot->begin_ns = 0;
@@ -393,6 +414,22 @@ static __always_inline bool send_turn(void *ctx, struct task_struct *task,
 	return is_sent;
 }
 
+/* Returns whether the current task's block is over and is to be told of. Some kernels hide threads
+ * of their own from every tracer. If such a thread gave up the CPU, no switch to the current task
+ * was seen, and the turn is that of the hidden thread. */
+static __always_inline bool turn_is_mine(struct off_cpu_turn *turn, struct task_struct *task,
+					 __u32 tid)
+{
+	if (tid == 0 || turn->is_unwinding)
+		return false;
+	if (turn->tid != tid) {
+		turn->tid = 0;
+		turn->rival_comm[0] = '\0';
+		end_block(task, task, tid, bpf_ktime_get_ns());
+	}
+	return turn->tid == tid;
+}
+
 SEC("tp_btf/sched_exit_tp")
 int off_cpu_exit(void *ctx)
 {
@@ -405,7 +442,7 @@ int off_cpu_exit(void *ctx)
 
 	if (!turn || turn->tid == 0)
 		return 0;
-	is_mine = turn->tid == tid && !turn->is_unwinding;
+	is_mine = turn_is_mine(turn, task, tid);
 	turn->tid = 0;
 	slot = slot_of(tid);
 	if (!is_mine || !slot)

@@ -44,6 +44,11 @@ static struct block *find_thread(const struct blocks *blocks, uint32_t tid)
 	return NULL;
 }
 
+bool blocks_has_thread(const struct blocks *blocks, uint32_t tid)
+{
+	return find_thread(blocks, tid) != NULL;
+}
+
 struct block *blocks_find(const struct blocks *blocks, uint32_t tid, uint32_t sequence)
 {
 	struct block *block = find_thread(blocks, tid);

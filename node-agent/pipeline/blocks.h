@@ -41,6 +41,9 @@ void blocks_done(struct blocks *blocks);
 int blocks_begin(struct blocks *blocks, const struct sample_event *event, size_t nr_skipped,
 		 enum wait_reason reason) must_check;
 
+/* Returns whether a block of the thread is known. */
+bool blocks_has_thread(const struct blocks *blocks, uint32_t tid);
+
 /* Returns the block that a record RECORD_BLOCK_END ends; NULL if it is not known. Borrowed, until
  * blocks change. */
 struct block *blocks_find(const struct blocks *blocks, uint32_t tid, uint32_t sequence);

@@ -213,6 +213,8 @@ void waits_begin(struct waits *waits, const struct sample_event *event)
 	enum wait_reason reason = wait_reasons_of(&waits->wait_reasons, event, nr_skipped);
 
 	advance_blocks(waits, event->time_ns);
+	if (blocks_has_thread(&waits->blocks, event->tid))
+		waits->nr_blocks_lost++; /* it is over, and nobody told its end */
 	if (blocks_begin(&waits->blocks, event, nr_skipped, reason) < 0) {
 		waits->nr_blocks_lost++;
 		return;

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/parse.h"
 #include "bpf/shared/off_cpu.h"
+#include "kernel_map.h"
 #include "pipeline/blocks.h"
 #include "plain_consumer.h"
 #include "tested_backend.h"
@@ -454,9 +455,44 @@ static void a_thread_that_never_runs_is_found(void **state)
 	assert_true(scene.counted_ns >= 10 * POLL_NS); /* its end was told */
 }
 
+static uint64_t read_nr_lost(const struct scene *scene)
+{
+	struct capture_stats stats;
+
+	sample_source_get_stats(scene->source, &stats);
+	return stats.bpf[STAT_BLOCK_LOST];
+}
+
+/* Gives a thread that runs a wait since `begin_ns`, as if the kernel had not told its end. */
+static void plant_wait(pid_t tid, uint64_t begin_ns)
+{
+	uint32_t index = (uint32_t)tid % OFF_CPU_SLOTS;
+	const struct off_cpu_slot slot = { .tid = (uint32_t)tid, .begin_ns = begin_ns };
+
+	assert_int_equal(bpf_map_update_elem(kernel_map_fd("off_cpu_slots"), &index, &slot, 0), 0);
+}
+
+static void a_wait_whose_end_the_kernel_did_not_tell_is_counted(void **state)
+{
+	_cleanup_(scene_done) struct scene scene = { 0 };
+	uint64_t deadline_ns = clock_mono_ns() + LATE_NS, nr_lost;
+
+	(void)state;
+	if (!has_late_blocks())
+		skip();
+	run(&scene, &(struct wait){ .ns = NSEC_PER_USEC, .nr = 1, .has_rival = true });
+	nr_lost = read_nr_lost(&scene);
+	while (read_nr_lost(&scene) == nr_lost) {
+		assert_true(clock_mono_ns() < deadline_ns);
+		plant_wait(scene.child, clock_mono_ns() - NSEC_PER_SEC);
+		sleep_ns(POLL_NS);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_wait_whose_end_the_kernel_did_not_tell_is_counted),
 		cmocka_unit_test(long_waits_are_known),
 		cmocka_unit_test(short_waits_are_estimated_from_some_of_them),
 		cmocka_unit_test(rare_long_waits_among_short_ones_are_known),

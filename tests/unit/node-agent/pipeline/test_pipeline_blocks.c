@@ -233,6 +233,20 @@ static void hidden_reasons_do_not_count(void **state)
 	assert_int_equal(pipeline_get_stats(fixture->pipeline).nr_blocks_lost, 0);
 }
 
+static void a_wait_whose_end_nobody_told_is_lost(void **state)
+{
+	struct fixture *fixture = fixture_or_skip(state);
+
+	start(fixture, 0, 0);
+	begin(fixture, 10, 1, WAIT_FLAG_IO);
+	begin(fixture, 60, 2, 0);
+	end(fixture, 61, 2);
+	finish(fixture);
+	assert_int_equal(fixture->waited_ns[REASON_DISK], 0);
+	assert_int_equal(fixture->waited_ns[REASON_OTHER], MS);
+	assert_int_equal(pipeline_get_stats(fixture->pipeline).nr_blocks_lost, 1);
+}
+
 static void a_thread_that_is_awake_waits_for_a_cpu(void **state)
 {
 	struct fixture *fixture = fixture_or_skip(state);
@@ -440,6 +454,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		BLOCKS_TEST(waits_have_reasons),
 		BLOCKS_TEST(hidden_reasons_do_not_count),
+		BLOCKS_TEST(a_wait_whose_end_nobody_told_is_lost),
 		BLOCKS_TEST(a_thread_that_is_awake_waits_for_a_cpu),
 		BLOCKS_TEST(what_the_kernel_counts_in_run_queues_is_not_estimated),
 		BLOCKS_TEST(time_in_a_run_queue_before_the_start_does_not_count),
