@@ -178,7 +178,7 @@ def check_rivals(folded):
     known for which wait the time stands."""
     sums = {}
     for (thread, reason, *frames), seconds in read_seconds(folded):
-        if thread == "preempted" and reason in ("preempted", "run-queue") and frames[-1] != "[waiting for a CPU]":
+        if thread == "preempted" and reason in ("preempted", "run-queue") and "[waiting for a CPU]" not in frames[-1]:
             sums[frames[-1]] = sums.get(frames[-1], 0) + seconds
     named = {frame: seconds for frame, seconds in sums.items() if frame.startswith("[CPU used by ")}
     if sum(named.values()) < RIGHT_SHARE * sum(sums.values()) or "[CPU used by wait_reasons]" not in named:

@@ -45,7 +45,7 @@ struct locate_tip {
 	const char *cause;
 	const struct sample_event *waker; /* who woke it; NULL: not known */
 	const char *waker_name; /* stands in front of the stack of `waker` */
-	const char *root; /* the interrupt, as a frame; NULL: it is none */
+	const char *root; /* the interrupt, as a frame, or what stands for a stack; NULL: none */
 };
 
 /* Adds the stack of a thread that waited, then a frame for the cause, then one with the name of the

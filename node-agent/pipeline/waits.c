@@ -291,7 +291,7 @@ void waits_add_queued(struct waits *waits, const struct sample_event *event)
 	const struct window_sample sample = {
 		.event = event,
 		.reason = REASON_RUN_QUEUE,
-		.cause = "[waiting for a CPU]",
+		.root = "[waiting for a CPU]", /* no stack was cut off there */
 		.count = block_share(event->probability, event->queued_ns),
 	};
 

@@ -38,7 +38,7 @@ struct window_sample {
 	enum wait_reason reason; /* of a wait, or REASON_RUNNING beside waits; else REASON_NONE */
 	const struct block *waker; /* who ended it; NULL: not known */
 	const char *cause; /* see struct locate_tip; borrowed for the call */
-	const char *root; /* the same, of the frame below all others */
+	const char *root; /* the same, of the frame below all others, or the only one */
 	uint64_t count; /* in the unit of the window's type */
 };
 
