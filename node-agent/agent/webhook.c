@@ -118,7 +118,7 @@ static void note_result(struct webhook *webhook, bool is_sent, const char *reaso
 	if (!is_sent && !webhook->is_failing)
 		log_warn("the server of --trigger-webhook was not told of a trigger: %s", reason);
 	else if (is_sent && webhook->is_failing)
-		log_info("the server of --trigger-webhook is told of triggers again");
+		log_info("the server of --trigger-webhook accepts notices again");
 	webhook->is_failing = !is_sent;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the BPF programs are told before they are loaded (bpf/opts.bpf.h), which of them are loaded,
- * and how large their maps are. */
+/* Sets the constants of the BPF programs (bpf/opts.bpf.h), which of them are loaded, and how large
+ * their maps are. */
 #ifndef CAPTURE_BPF_CAPTURE_KNOBS_H
 #define CAPTURE_BPF_CAPTURE_KNOBS_H
 
