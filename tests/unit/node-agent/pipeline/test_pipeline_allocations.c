@@ -125,6 +125,16 @@ static void allocate(struct fixture *fixture, uint64_t address, uint64_t size, u
 	pipeline_add_alloc(fixture->pipeline, &event);
 }
 
+static void allocate_as_nobody(struct fixture *fixture, uint64_t bytes)
+{
+	struct sample_event event = event_of(RECORD_ALLOC);
+
+	event.pid = NOBODY;
+	event.start_ns = 1;
+	event.alloc_bytes = event.grown_bytes = bytes;
+	pipeline_add_alloc(fixture->pipeline, &event);
+}
+
 static void release(struct fixture *fixture, uint64_t address)
 {
 	struct sample_event event = event_of(RECORD_FREE);
@@ -179,15 +189,11 @@ static void what_is_in_use_is_reported_again_and_again(void **state)
 {
 	struct fixture *fixture = *state;
 	struct proc_event event = { .kind = PROC_EXIT, .pid = (uint32_t)getpid() };
-	struct sample_event gone = event_of(RECORD_ALLOC);
 	uint64_t now_ns = clock_mono_ns();
 
 	if (!fixture->fs)
 		skip();
-	gone.pid = NOBODY;
-	gone.start_ns = 1;
-	gone.alloc_bytes = gone.grown_bytes = MIB;
-	pipeline_add_alloc(fixture->pipeline, &gone);
+	allocate_as_nobody(fixture, MIB);
 	allocate(fixture, 0x10, 1024, MIB);
 	pipeline_tick(fixture->pipeline, now_ns);
 	allocate(fixture, 0x20, MIB, 2 * MIB);
