@@ -282,9 +282,16 @@ static int refuse_empty(const struct comparison *comparison)
 	return STATUS_NO_SAMPLES;
 }
 
+/* A time without any samples has the period of the other side. */
+static void lend_period(struct profile *profile, const struct profile *other)
+{
+	if (profile->nr_samples == 0 && profile->period == 0)
+		profile->period = other->period;
+}
+
 static int compare(struct comparison *comparison)
 {
-	const struct profile *before, *after;
+	struct profile *before, *after;
 	enum profile_type type;
 
 	if (comparison->before.is_empty && comparison->after.is_empty)
@@ -295,6 +302,8 @@ static int compare(struct comparison *comparison)
 		return status;
 	before = comparison->before.profiles.of[type];
 	after = comparison->after.profiles.of[type];
+	lend_period(before, after);
+	lend_period(after, before);
 	status = tell_of_side(&comparison->before, before, messages_of(comparison));
 	if (status == STATUS_OK)
 		status = tell_of_side(&comparison->after, after, messages_of(comparison));

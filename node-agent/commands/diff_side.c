@@ -10,6 +10,7 @@
 #include "commands/record_query.h"
 #include "profile/builder.h"
 #include "profile/folded_reader.h"
+#include "store/store_timeline.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -115,44 +116,63 @@ static void take(struct diff_side *side, const struct store_answer *answer)
 	side->nr_lost = answer->nr_lost;
 }
 
-/* Makes a profile without samples, of the time of another one. */
-static int make_empty(const struct profile *whole, struct profile **ret_profile)
+/* Takes a profile without samples. Returns an exit status. */
+static int take_empty(struct diff_side *side, enum profile_type type, uint64_t time_ns,
+		      uint64_t duration_ns, uint64_t period, struct strbuf *messages)
 {
+	struct store_answer none = { 0 };
 	struct builder *builder;
 
 	int r = builder_new(EMPTY_MAX_BYTES, &builder);
-	if (r < 0)
-		return r;
-	builder_set_type(builder, whole->type);
-	builder_set_time(builder, whole->time_unix_ns, whole->duration_ns, whole->period);
-	*ret_profile = builder_seal(builder);
-	return 0;
+	if (r < 0) {
+		strbuf_appendf(messages, "cannot compare: %s\n", strerror(-r));
+		return STATUS_FAILED;
+	}
+	builder_set_type(builder, type);
+	builder_set_time(builder, time_ns, duration_ns, period);
+	none.profile = builder_seal(builder);
+	take(side, &none);
+	side->is_empty = true;
+	return STATUS_OK;
 }
 
-/* Reads the side as an empty one, if the record has other samples of its time. */
+/* Reads the side as an empty one if the agent ran in its time, and nothing used a CPU. */
+static int take_idle_time(struct diff_side *side, const struct store_reader *reader,
+			  const struct store_query *query, struct strbuf *messages)
+{
+	_cleanup_(store_timeline_done) struct store_timeline timeline = { 0 };
+	const struct store_timeline_query vitals = {
+		.range = query->range,
+		.what = TIMELINE_VITALS,
+		.selector = query->selector,
+	};
+
+	int r = store_timeline_read(reader, &vitals, messages, &timeline);
+	if (r < 0 || timeline.nr_seconds[0] == 0) {
+		tell_of_nothing(side, messages);
+		return STATUS_NO_SAMPLES;
+	}
+	return take_empty(side, query->type, timeline.first_s * NSEC_PER_SEC,
+			  timeline.step_s * NSEC_PER_SEC, 0, messages);
+}
+
+/* Reads the side as an empty one, if the record knows its time. */
 static int take_none(struct diff_side *side, const struct store_reader *reader,
 		     const struct store_query *query, struct strbuf *messages)
 {
 	_cleanup_(store_answer_done) struct store_answer whole = { 0 };
 	const struct selector all = { 0 };
 	struct store_query of_all = *query;
-	struct store_answer none = { 0 };
 
 	of_all.selector = &all;
 	of_all.with_labels = false;
 	int status = record_query_read(reader, &of_all, messages, &whole);
 	if (status == STATUS_NO_SAMPLES)
-		tell_of_nothing(side, messages);
+		return take_idle_time(side, reader, &of_all, messages);
 	if (status != STATUS_OK)
 		return status;
-	int r = make_empty(whole.profile, &none.profile);
-	if (r < 0) {
-		strbuf_appendf(messages, "cannot compare: %s\n", strerror(-r));
-		return STATUS_FAILED;
-	}
-	take(side, &none);
-	side->is_empty = true;
-	return STATUS_OK;
+	return take_empty(side, whole.profile->type, whole.profile->time_unix_ns,
+			  whole.profile->duration_ns, whole.profile->period, messages);
 }
 
 static int query(struct diff_side *side, const struct options *options,

@@ -17,7 +17,7 @@ struct diff_side {
 	const char *role; /* "before" or "after", for messages */
 	const char *word; /* borrowed; what the user wrote */
 	bool is_file;
-	bool is_empty; /* the record has samples of the range, but none that is selected */
+	bool is_empty; /* the record knows the range, and has no samples that are selected */
 	struct time_range range; /* of the record; once it is read, what the record has of it */
 	struct asked_range asked; /* what the word names; its event, if it is one */
 	/* The selectors of this side only, of the record. Borrowed. */
@@ -36,8 +36,8 @@ void diff_side_done(struct diff_side *side);
 bool diff_side_is_file(const char *word);
 
 /* Reads a side; `reader` is not used for a file. Without labels, samples of the record have no more
- * than their process, which is faster. If none is selected, the profile is empty. Returns an exit
- * status; unless it is STATUS_OK, there is a message. */
+ * than their process, which is faster. If none is selected, the profile is empty, and its period is
+ * that of the other samples; 0: there are none, as nothing used a CPU. Returns an exit status; unless it is STATUS_OK, there is a message. */
 int diff_side_read(struct diff_side *side, const struct options *options,
 		   const struct store_reader *reader, bool with_labels, struct strbuf *messages)
 	must_check;
