@@ -251,8 +251,10 @@ int diff_report_append(const struct diff_report *report, struct strbuf *out)
 	for (size_t i = 0; i < array_len(sections); i++)
 		nr += append_section(&sections[i], out);
 	if (nr == 0)
-		strbuf_append_str(out, "\nno function, pod or process changed by more than "
-				       "sampling noise\n");
+		strbuf_appendf(
+			out,
+			"\nno function, pod or process changed by more than sampling noise%s\n",
+			are_shares ? " in its share; --absolute compares amounts" : "");
 	size_t nr_noise = count_noise(report);
 	if (nr_noise > 0)
 		strbuf_appendf(out, "\nnot shown: %zu functions whose change may be noise\n",

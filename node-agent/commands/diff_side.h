@@ -36,8 +36,9 @@ void diff_side_done(struct diff_side *side);
 bool diff_side_is_file(const char *word);
 
 /* Reads a side; `reader` is not used for a file. Without labels, samples of the record have no more
- * than their process, which is faster. If none is selected, the profile is empty, and its period is
- * that of the other samples; 0: there are none, as nothing used a CPU. Returns an exit status; unless it is STATUS_OK, there is a message. */
+ * than their process, which is faster. If none is selected, the profile is empty. It has the period
+ * of the other samples of its time; 0: there are none, as nothing used a CPU. Returns an exit
+ * status; unless it is STATUS_OK, there is a message. */
 int diff_side_read(struct diff_side *side, const struct options *options,
 		   const struct store_reader *reader, bool with_labels, struct strbuf *messages)
 	must_check;

@@ -65,7 +65,8 @@ int record_query_open(const struct options *options, struct strbuf *messages,
 	if (r != -ENOENT)
 		return r < 0 ? fail(r, messages) : STATUS_OK;
 	strbuf_append_str(messages, "there is no record: name one with --store, or have it written "
-				    "by flamelet agent --store DIR\n");
+				    "by flamelet agent --store DIR, which begins 10 s after its "
+				    "start\n");
 	return STATUS_FAILED;
 }
 

@@ -96,8 +96,9 @@ export class Page {
 		this.apps = new ListPanel<Top>(this.api, 'top', 'Applications', 'Who used the CPUs in the selected range. ' +
 			'A name shows only its samples, a function is searched for in the flame graph.',
 		(top) => appsView(top, (label, value) => this.choose(label, value), search), nothing);
-		this.findings = new ListPanel<Findings>(this.api, 'findings', 'Findings', 'Known causes of CPU time, ' +
-			'found by the functions in the stacks of the selected range.', (one) => findingsView(one, search), nothing);
+		this.findings = new ListPanel<Findings>(this.api, 'findings', 'Findings', 'Known causes of CPU time and of ' +
+			'waits, found by the functions in the stacks of the selected range.',
+		(one) => findingsView(one, search), nothing);
 		this.eventsView = new EventsView({
 			select: (range) => this.select(range),
 			choose: (range, q) => this.select(range, { q, view: 'flame' }),

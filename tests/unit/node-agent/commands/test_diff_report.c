@@ -183,7 +183,8 @@ static void nothing_but_noise_is_said(void **state)
 	scene_init(&scene, a, 2, b, 2);
 	assert_int_equal(diff_report_append(&scene.report, &out), 0);
 	assert_non_null(strstr(out.data, "\nno function, pod or process changed by more than "
-					 "sampling noise\n"));
+					 "sampling noise in its share; --absolute "
+					 "compares amounts\n"));
 	assert_non_null(strstr(out.data, "not shown: 2 functions"));
 	assert_null(strstr(out.data, "points     CPUs"));
 }
