@@ -176,6 +176,14 @@ test('peaks are what is far above the usual', () => {
 	assert.deepEqual(peaksOf({ ...timeline, n: 0, series: [] }), []);
 });
 
+test('a single sample in a time without any is no peak', () => {
+	const peaks = (cpus: number, unit: string) => {
+		const values = Float64Array.from({ length: 60 }, (_, i) => (i === 30 ? cpus : 0));
+		return peaksOf({ first: 0, step: 1, n: 60, unit, series: [{ name: '', isRest: false, values }] }).length;
+	};
+	assert.deepEqual([peaks(1 / 19, 'CPUs'), peaks(6 / 19, 'CPUs'), peaks(1 / 19, 'per s')], [0, 1, 1]);
+});
+
 /* CPUs that are busy but for the slots of `idle`, as a sampler at `hz` sees them. */
 function slotsAt(hz: number, cpus: number, idle: (at: number, row: number) => boolean) {
 	const rows = Array.from({ length: 20 }, () => new Float64Array(50));

@@ -2,13 +2,17 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { changeOf } from '../src/model/diff.ts';
-import { amount, count, fitted, percent, points, sumOf, sumWord } from '../src/model/format.ts';
+import { amount, count, counted, fitted, percent, points, sumOf, sumWord } from '../src/model/format.ts';
 import { profileOf } from '../src/model/profile.ts';
 import { fragmentOf, initialState, stateOf } from '../src/model/state.ts';
 import type { State } from '../src/model/state.ts';
 import { profile, rawOf } from './profile.ts';
 
 const P = profile('a,pod=x;f 1 2');
+
+test('one thing is not called by the word for several', () => {
+	assert.deepEqual([0, 1, 2000].map((value) => counted(value, 'row')), ['0 rows', '1 row', '2,000 rows']);
+});
 
 test('a state survives its fragment', () => {
 	const state: State = {

@@ -5,7 +5,7 @@ import { callGraphOf } from '../model/call_graph.ts';
 import type { CallGraph } from '../model/call_graph.ts';
 import { changeColor, css, itemColor } from '../model/colors.ts';
 import { changeOf } from '../model/diff.ts';
-import { count, fitted, percent } from '../model/format.ts';
+import { count, counted, fitted, percent } from '../model/format.ts';
 import { layout } from '../model/layers.ts';
 import type { Point } from '../model/layers.ts';
 import type { Profile } from '../model/profile.ts';
@@ -66,8 +66,8 @@ export class CallsPanel {
 	show(tree: Tree, state: State, isDark: boolean, isMatch: Uint8Array | null) {
 		const graph = callGraphOf(tree);
 		const hidden = graph.nrHidden > 0 ? `; ${count(graph.nrHidden)} smaller ones are left out` : '';
-		this.note.textContent = `${graph.nodes.length} functions${hidden}. Each shows its share with all that it ` +
-			'calls, and its own. Dashed: by way of functions that are left out.';
+		this.note.textContent = `${counted(graph.nodes.length, 'function')}${hidden}. Each shows its share with all ` +
+			'that it calls, and its own. Dashed: by way of functions that are left out.';
 		this.scroller.replaceChildren(this.picture(graph, state, isDark, isMatch));
 	}
 

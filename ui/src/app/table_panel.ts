@@ -2,7 +2,7 @@
 /* The table of functions. Only the rows that are to be seen are elements. */
 import { button, el, selectOf } from '../dom.ts';
 import { changeOf } from '../model/diff.ts';
-import { amount, count, percent, points } from '../model/format.ts';
+import { amount, counted, percent, points } from '../model/format.ts';
 import type { Profile } from '../model/profile.ts';
 import type { State } from '../model/state.ts';
 import { sorted } from '../model/table.ts';
@@ -54,7 +54,7 @@ export class TablePanel {
 		this.by.value = state.by;
 		this.rows = sorted(this.profile, rows, state.order);
 		this.current = Math.min(this.current, Math.max(this.rows.length - 1, 0));
-		this.number.textContent = `${count(this.rows.length)} rows`;
+		this.number.textContent = counted(this.rows.length, 'row');
 		this.drawHead();
 		this.draw();
 	}

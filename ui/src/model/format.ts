@@ -7,6 +7,11 @@ export function count(value: number): string {
 	return Math.round(value).toString().replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
+/** A number of things: "1 row", "2,000 rows". */
+export function counted(value: number, word: string): string {
+	return `${count(value)} ${word}${value === 1 ? '' : 's'}`;
+}
+
 export function percent(part: number, all: number): string {
 	const share = all > 0 ? (100 * part) / all : 0;
 	if (share > 0 && share < 0.01)
@@ -53,7 +58,7 @@ export function amount(profile: Profile, value: number): string {
 		return seconds((value * profile.periodNs) / 1e9);
 	if (profile.values === 'bytes')
 		return bytes(value);
-	return `${count(value)} ${profile.values}`;
+	return counted(value, profile.values.replace(/s$/, ''));
 }
 
 const BYTES_WORDS: Record<string, string> = {
@@ -71,7 +76,7 @@ export function sumWord(profile: Profile): string {
 
 /** "12 samples", unless amount() says it already. */
 export function values(profile: Profile, value: number): string {
-	return profile.periodNs > 0 ? `${count(value)} ${profile.values}` : '';
+	return profile.periodNs > 0 ? counted(value, profile.values.replace(/s$/, '')) : '';
 }
 
 /** A cell of comma-separated values (RFC 4180) that no spreadsheet takes for a formula. */

@@ -2,6 +2,7 @@
 /* The applications of the selection, as `flamelet top --json` prints them: how much of each is its
  * own code, the kernel's, or interrupts, and its hottest stack. */
 import { button, el } from '../dom.ts';
+import { counted } from '../model/format.ts';
 
 interface Sides {
 	cpus: number;
@@ -95,7 +96,7 @@ export function appsView(top: Top, choose: (label: string, value: string) => voi
 			})));
 	});
 	const sum = `${top.cpus.toFixed(2)} CPUs: ${SIDES.map(([side, text]) => `${text} ${top[side].toFixed(2)}`)
-		.join(', ')}. ${top.samples} samples${top.lost ? `, ${top.lost} lost` : ''}.`;
+		.join(', ')}. ${counted(top.samples, 'sample')}${top.lost ? `, ${top.lost} lost` : ''}.`;
 	return [el('p', { class: 'sum', text: sum + waitSum(top) }), el('table', { class: 'apps' }, el('thead', {}, head),
 		el('tbody', {}, ...rows))];
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Known causes of CPU time and of waits in the selection, as `flamelet findings --json` prints them. */
 import { button, el } from '../dom.ts';
+import { counted } from '../model/format.ts';
 
 interface Part {
 	name: string;
@@ -61,6 +62,6 @@ function card(finding: Finding, search: (name: string) => void): HTMLElement {
 export function findingsView(answer: Findings, search: (name: string) => void): Node[] {
 	if (answer.findings.length === 0)
 		return [el('p', { class: 'sum', text: `None of the ${answer.rules.length} rules matches the ` +
-			`${answer.samples} samples of the selection.` })];
+			`${counted(answer.samples, 'sample')} of the selection.` })];
 	return answer.findings.map((finding) => card(finding, search));
 }

@@ -37,6 +37,7 @@ export type Jump = 'next' | 'previous' | 'worst';
 const DEVIATIONS = 6;
 const NORMAL = 1.4826; // of the median absolute deviation to the standard deviation
 const RISE_MIN = 1.25;
+const CPU_SECONDS_MIN = 0.25; // more than usual: with 19 samples a second, five of them
 const PEAKS_MAX = 200;
 const OWN_SUBJECT = 'process flamelet';
 
@@ -79,7 +80,8 @@ export function peaksOf(timeline: Timeline): Mark[] {
 	const known = sum.filter((value) => !Number.isNaN(value)).sort();
 	const usual = median(known);
 	const deviation = NORMAL * median(known.map((value) => Math.abs(value - usual)).sort());
-	const limit = Math.max(usual + DEVIATIONS * deviation, RISE_MIN * usual);
+	const least = timeline.unit === 'CPUs' ? CPU_SECONDS_MIN / timeline.step : 0;
+	const limit = Math.max(usual + Math.max(DEVIATIONS * deviation, least), RISE_MIN * usual);
 	const peaks: Mark[] = [];
 	for (let at = 0; at < timeline.n; at++) {
 		const value = sum[at]!;
