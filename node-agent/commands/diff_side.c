@@ -116,6 +116,12 @@ static void take(struct diff_side *side, const struct store_answer *answer)
 	side->nr_lost = answer->nr_lost;
 }
 
+static int fail(int error, struct strbuf *messages)
+{
+	strbuf_appendf(messages, "cannot compare: %s\n", strerror(-error));
+	return STATUS_FAILED;
+}
+
 /* Takes a profile without samples. Returns an exit status. */
 static int take_empty(struct diff_side *side, enum profile_type type, uint64_t time_ns,
 		      uint64_t duration_ns, uint64_t period, struct strbuf *messages)
@@ -124,10 +130,8 @@ static int take_empty(struct diff_side *side, enum profile_type type, uint64_t t
 	struct builder *builder;
 
 	int r = builder_new(EMPTY_MAX_BYTES, &builder);
-	if (r < 0) {
-		strbuf_appendf(messages, "cannot compare: %s\n", strerror(-r));
-		return STATUS_FAILED;
-	}
+	if (r < 0)
+		return fail(r, messages);
 	builder_set_type(builder, type);
 	builder_set_time(builder, time_ns, duration_ns, period);
 	none.profile = builder_seal(builder);
@@ -136,7 +140,8 @@ static int take_empty(struct diff_side *side, enum profile_type type, uint64_t t
 	return STATUS_OK;
 }
 
-/* Reads the side as an empty one if the agent ran in its time, and nothing used a CPU. */
+/* Reads the side as an empty one if the agent ran in its time, and nothing used a CPU. Of other
+ * types, nobody knows whether they were recorded then. */
 static int take_idle_time(struct diff_side *side, const struct store_reader *reader,
 			  const struct store_query *query, struct strbuf *messages)
 {
@@ -147,7 +152,11 @@ static int take_idle_time(struct diff_side *side, const struct store_reader *rea
 		.selector = query->selector,
 	};
 
-	int r = store_timeline_read(reader, &vitals, messages, &timeline);
+	int r = -ENOENT;
+	if (query->type == PROFILE_CPU)
+		r = store_timeline_read(reader, &vitals, messages, &timeline);
+	if (r < 0 && r != -ENOENT)
+		return fail(r, messages);
 	if (r < 0 || timeline.nr_seconds[0] == 0) {
 		tell_of_nothing(side, messages);
 		return STATUS_NO_SAMPLES;

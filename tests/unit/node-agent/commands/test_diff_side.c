@@ -100,6 +100,16 @@ static void an_idle_time_is_an_empty_side(void **state)
 	assert_int_equal(profile->period, 0);
 }
 
+/* Perhaps the agent did not record waits then. */
+static void a_time_without_waits_is_refused(void **state)
+{
+	const uint64_t first_s = RECORD_START + BUSY_SECONDS + 2;
+	struct scene *scene = *state;
+
+	scene->options.asked_kind = OPTION_ASKED_OFF_CPU;
+	assert_int_equal(read_side(scene, first_s, first_s + 5), STATUS_NO_SAMPLES);
+}
+
 static void a_time_without_an_agent_is_refused(void **state)
 {
 	struct scene *scene = *state;
@@ -115,6 +125,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(seconds_with_samples_are_no_empty_side, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(an_idle_time_is_an_empty_side, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_time_without_waits_is_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_time_without_an_agent_is_refused, set_up,
 						tear_down),
 	};
