@@ -117,13 +117,18 @@ static void forget_starts(struct profile *profile)
 		profile->processes[i].start_ns = 0;
 }
 
+/* Returns the length of a slice in seconds. Snapshots are never added up, so each has its own. */
+static uint64_t slice_length(const struct slicer *slicer)
+{
+	return profile_type_is_snapshot(slicer->block->type) ? 1 : slicer->slicing->slice_s;
+}
+
 /* Sets the time of a slice: as much of it as is in the block and in the range. */
 static void set_time(const struct slicer *slicer, uint64_t second, struct builder *builder)
 {
 	const struct time_range *range = &slicer->slicing->range;
 	const struct store_block *block = slicer->block;
-	bool is_snapshot = profile_type_is_snapshot(slicer->block->type);
-	uint64_t length = is_snapshot ? 1 : slicer->slicing->slice_s;
+	uint64_t length = slice_length(slicer);
 	uint64_t first_s = second / length * length;
 	uint64_t end_s = min_u64(first_s + length, min_u64(block->end_s, range->end_s));
 
@@ -152,8 +157,7 @@ static int visit_slice(struct slicer *slicer, const struct block_row *rows, size
 
 static size_t count_slice(const struct slicer *slicer, size_t first)
 {
-	bool is_snapshot = profile_type_is_snapshot(slicer->block->type);
-	uint64_t length = is_snapshot ? 1 : slicer->slicing->slice_s;
+	uint64_t length = slice_length(slicer);
 	uint64_t slice = second_of(slicer, &slicer->rows[first]) / length;
 	size_t i = first + 1;
 
