@@ -12,7 +12,6 @@ Exit status 0: all is right; 1: something is wrong, listed last; 77: it cannot r
 import concurrent.futures
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -232,9 +231,8 @@ def check_selection(flamelet, directory, _programs):
     sums = sum_reasons(folded)
     if {reason for reasons in sums.values() for reason in reasons} != {"pipe"}:
         yield f"other waits than those for a pipe: {sums}"
-    nr_lost = int(re.search(r"lost samples: (\d+)", done.stdout).group(1))
-    if sums.get("cat", {}).get("pipe", 0) < 0.45 - 0.1 * nr_lost:
-        yield f"cat waited five times for 100 ms, {nr_lost} waits were lost: {sums}"
+    if sums.get("cat", {}).get("pipe", 0) < 0.45:
+        yield f"cat waited five times for 100 ms: {sums}"
 
 
 def check_kernel_threads(flamelet, directory, _programs):
