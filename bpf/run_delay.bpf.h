@@ -23,7 +23,8 @@ static __always_inline __u64 first_told_ns(struct task_struct *task)
 	return count_switches(task) == 1 ? 0 : QUEUED_UNKNOWN;
 }
 
-/* Returns whether all blocks are wanted, so that one can stand for others. */
+/* Returns whether records are sent of blocks of all lengths and reasons. Otherwise the time in run
+ * queues between two records may be that of blocks nobody asked for. */
 static __always_inline bool queue_is_told(void)
 {
 	return off_cpu_min_ns == 0 && !off_cpu_only_locks;

@@ -31,9 +31,9 @@
  * (sched_info.run_delay). Each record of a block tells by how much that number has grown since the
  * last record of the thread (sample_event.queued_ns): at the end of the block, or at its beginning
  * where its end cannot be read. So what the records of a thread tell adds up to what the kernel
- * counts. The rest is told by RECORD_QUEUED: when all threads are visited, of those for whom it is
- * long, and for the last time of all; and when a thread exits, if it is short with a probability by
- * its length. */
+ * counts. For the time that no block's record tells of, RECORD_QUEUED is sent: when all threads are
+ * visited, for those with OFF_CPU_MIN_REST_NS or more of it, and at the last visit for all; and
+ * when a thread exits, with a probability by its length if it is shorter than that. */
 #ifndef BPF_SHARED_OFF_CPU_H
 #define BPF_SHARED_OFF_CPU_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sets the constants of the BPF programs (bpf/opts.bpf.h), which of them are loaded, and how large
- * their maps are. */
+/* Sets the constants of the BPF programs (bpf/opts.bpf.h), and chooses which of them are loaded and
+ * how large their maps are. */
 #ifndef CAPTURE_BPF_CAPTURE_KNOBS_H
 #define CAPTURE_BPF_CAPTURE_KNOBS_H
 
