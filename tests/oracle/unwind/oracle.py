@@ -95,7 +95,10 @@ def installed_programs(scratch):
     yield "sqlite3", ["sqlite3", ":memory:", SQLITE_LOAD], []
     yield "python3", ["/usr/bin/python3", "-c", PYTHON_LOAD], []
     if shutil.which("g++"):
-        flags = ["-quiet", "-O2", "-std=c++17", "-D_GNU_SOURCE", "-imultiarch", f"{platform.machine()}-linux-gnu"]
+        # GCC's garbage collector calls itself 1400 times and more, deeper than MAX_USER_FRAMES; how often it runs
+        # depends on the machine's memory. With this heap it does not run.
+        flags = ["--param", "ggc-min-heapsize=4000000", "-quiet", "-O2", "-std=c++17", "-D_GNU_SOURCE"]
+        flags += ["-imultiarch", f"{platform.machine()}-linux-gnu"]
         yield "cc1plus", [compiler_itself(), *flags, HERE / "programs/heavy.cpp", "-o", "/dev/null"], []
     else:
         yield "cc1plus", ["g++"], []
