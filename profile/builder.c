@@ -500,6 +500,12 @@ uint64_t builder_remove_cgroup(struct builder *builder, uint64_t cgroup_id)
 	return nr_removed;
 }
 
+void builder_scale(struct builder *builder, uint64_t factor)
+{
+	for (size_t i = 0; i < builder->profile->nr_samples; i++)
+		builder->profile->samples[i].count *= factor;
+}
+
 void builder_set_time(struct builder *builder, uint64_t time_unix_ns, uint64_t duration_ns,
 		      uint64_t period)
 {
@@ -513,14 +519,12 @@ void builder_date_samples(struct builder *builder, uint64_t base_ns)
 {
 	struct profile *p = builder->profile;
 	uint64_t last_ns = p->duration_ns ? p->duration_ns - 1 : 0;
-
 	for (size_t i = 0; i < p->nr_samples; i++) {
-		uint64_t time_ns = p->samples[i].time_ns;
+		uint64_t *time_ns = &p->samples[i].time_ns;
+		uint64_t after_ns = *time_ns > base_ns ? *time_ns - base_ns : 0;
 
-		if (time_ns == 0)
-			continue;
-		uint64_t after_ns = time_ns > base_ns ? time_ns - base_ns : 0;
-		p->samples[i].time_ns = p->time_unix_ns + min_u64(after_ns, last_ns);
+		if (*time_ns > 0)
+			*time_ns = p->time_unix_ns + min_u64(after_ns, last_ns);
 	}
 }
 

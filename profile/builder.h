@@ -128,6 +128,9 @@ void builder_drop_times(struct builder *builder);
 /* Returns whether builder_drop_times() was called. */
 bool builder_drops_times(const struct builder *builder);
 
+/* Multiplies the counts of all samples. */
+void builder_scale(struct builder *builder, uint64_t factor);
+
 /* Sets the time range and period. builder_join() does it by itself. */
 void builder_set_time(struct builder *builder, uint64_t time_unix_ns, uint64_t duration_ns,
 		      uint64_t period);

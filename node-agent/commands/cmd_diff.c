@@ -255,8 +255,7 @@ static int tell_of_side(const struct diff_side *side, const struct profile *prof
 			       side->role);
 	else if (side->nr_left_out > 0)
 		strbuf_appendf(messages,
-			       "%s: %" PRIu64 " samples are left out: they were taken at "
-			       "another frequency, or are too many\n",
+			       "%s: %" PRIu64 " samples are left out: they are too many\n",
 			       side->role, side->nr_left_out);
 	if (side->nr_lost > 0)
 		strbuf_appendf(messages, "%s: %" PRIu64 " samples could not be recorded\n",

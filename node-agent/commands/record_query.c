@@ -229,8 +229,8 @@ static void tell_losses(const struct store_answer *answer, struct strbuf *messag
 					    "shorter range\n");
 	else if (answer->nr_left_out > 0)
 		strbuf_appendf(messages,
-			       "%" PRIu64 " samples are left out: they were taken at another "
-			       "frequency, or are too many; ask for a shorter range\n",
+			       "%" PRIu64 " samples are left out: they are too many; ask for a "
+			       "shorter range\n",
 			       answer->nr_left_out);
 }
 

@@ -13,6 +13,7 @@
 #include "base/zstd.h"
 #include "store/block.h"
 #include "store/dict_cache.h"
+#include "store/period_unit.h"
 #include "store/store_file.h"
 #include "store/stored_dict.h"
 #include "store/stored_value.h"
@@ -33,7 +34,8 @@ struct adding {
 	const struct dict *dict; /* borrowed from the cache */
 	struct sums sums;
 	struct builder *builder; /* owned */
-	uint64_t nr_left_out;
+	uint64_t unit_ns; /* of the builder's values; 0: it has none yet */
+	uint64_t nr_left_out; /* in the same unit */
 	int result; /* the first error, or 0 */
 };
 
@@ -42,7 +44,7 @@ struct merge {
 	struct adding adding;
 	struct store_answer *answer; /* borrowed */
 	struct dict_cache *dicts; /* borrowed */
-	uint64_t period; /* 0: no block was found yet */
+	struct period_unit unit; /* of `sums` and of the answer */
 	uint64_t first_s, end_s; /* of what was found */
 
 	/* Of the current file. */
@@ -59,6 +61,7 @@ struct merge {
 	struct strbuf plain; /* owned */
 	struct zstd_unpacker unpacker;
 	const struct store_block *block; /* borrowed; the current one */
+	uint64_t weight; /* units that a value of its samples counts as; 0: none was read */
 };
 
 static void *add_sums(void *data)
@@ -147,6 +150,20 @@ static bool wants(uint32_t labels, void *data)
 	return merge->labels[labels] != NOT_SELECTED;
 }
 
+/* Samples of all periods are counted in one unit, which changes if it does not fit those of a block
+ * that has any. */
+static void fit_unit(struct merge *merge)
+{
+	uint64_t period = stored_period_restore(merge->block->type, merge->block->period);
+	uint64_t factor = period_unit_fit(&merge->unit, period);
+
+	if (factor > 1) {
+		sums_scale(&merge->sums, factor);
+		merge->answer->folded *= factor;
+	}
+	merge->weight = period_unit_weight(&merge->unit, period);
+}
+
 static int visit_row(const struct block_row *row, void *data)
 {
 	struct merge *merge = data;
@@ -157,13 +174,12 @@ static int visit_row(const struct block_row *row, void *data)
 		return merge->labels_error;
 	if (second < merge->range.first_s || second >= merge->range.end_s)
 		return 0;
+	if (merge->weight == 0)
+		fit_unit(merge);
 	merge->nr_read += row->value;
-	if (stored_period_restore(type, merge->block->period) != merge->period) {
-		merge->answer->nr_left_out += row->value;
-		return 0;
-	}
 	return sums_add(&merge->sums, merge->labels[row->labels], row->node,
-			stored_value_restore(type, merge->block->period, row->value));
+			merge->weight *
+				stored_value_restore(type, merge->block->period, row->value));
 }
 
 /* Returns for how much of the value that was read the stacks are not whole, at most. A block of
@@ -194,15 +210,14 @@ static int read_block(const struct store_block *block, const void *data, size_t 
 	int r = stored_unpack(&merge->unpacker, data, len, &merge->plain);
 	if (r < 0)
 		return r;
-	if (merge->period == 0)
-		merge->period = stored_period_restore(block->type, block->period);
 	merge->block = block;
-	merge->nr_read = 0;
+	merge->nr_read = merge->weight = 0;
 	r = block_decode(strbuf_str(&merge->plain), merge->plain.len, (uint32_t)merge->nr_labels,
 			 (uint32_t)merge->nr_nodes, &visitor);
 	if (r < 0)
 		return r;
-	merge->answer->folded += stored_value_restore(block->type, block->period, folded_of(merge));
+	merge->answer->folded += merge->weight *
+				 stored_value_restore(block->type, block->period, folded_of(merge));
 	merge->first_s = min_u64(merge->first_s, max_u64(block->first_s, range->first_s));
 	merge->end_s = max_u64(merge->end_s, min_u64(block->end_s, range->end_s));
 	return 0;
@@ -284,6 +299,16 @@ static int read_file(struct merge *merge, const struct store_span *span)
 					      merge);
 }
 
+/* The sums of the next file may have a smaller unit than those of the files before. */
+static void use_unit(struct adding *adding, uint64_t unit_ns)
+{
+	if (adding->unit_ns > unit_ns) {
+		builder_scale(adding->builder, adding->unit_ns / unit_ns);
+		adding->nr_left_out *= adding->unit_ns / unit_ns;
+	}
+	adding->unit_ns = unit_ns;
+}
+
 /* Passes on the sums of the current file. Without a thread, they are added at once. */
 static int begin_adding(struct merge *merge, const struct store_span *span)
 {
@@ -292,6 +317,7 @@ static int begin_adding(struct merge *merge, const struct store_span *span)
 
 	if (r < 0)
 		return r;
+	use_unit(adding, merge->unit.ns);
 	adding->span = span;
 	adding->dict = merge->dict;
 	adding->sums = merge->sums;
@@ -381,7 +407,7 @@ static struct profile *seal(struct merge *merge)
 
 	builder_set_type(builder, merge->query->type);
 	builder_set_time(builder, merge->first_s * NSEC_PER_SEC,
-			 (merge->end_s - merge->first_s) * NSEC_PER_SEC, merge->period);
+			 (merge->end_s - merge->first_s) * NSEC_PER_SEC, merge->unit.ns);
 	return builder_seal(builder);
 }
 

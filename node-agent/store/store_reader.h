@@ -85,7 +85,7 @@ struct store_answer {
 	struct profile *profile; /* owned; sealed */
 	uint64_t folded; /* value of samples in blocks of the range whose stacks are not whole */
 	uint64_t nr_lost; /* samples of the range that the agent could not write */
-	uint64_t nr_left_out; /* value of samples with another period, or over `max_bytes` */
+	uint64_t nr_left_out; /* value of samples over `max_bytes` */
 };
 
 static inline void store_answer_done(struct store_answer *answer)
@@ -93,7 +93,9 @@ static inline void store_answer_done(struct store_answer *answer)
 	profile_unref(answer->profile);
 }
 
-/* Merges all samples of a range. Of types that are snapshots, it has the last one in the range, of
+/* Merges all samples of a range. Samples of CPU time that were taken at several frequencies are
+ * counted in units of which all their periods are multiples: the period of the profile is such a
+ * unit, and its sums are exact. Of types that are snapshots, it has the last one in the range, of
  * each host, that has samples of the selection. Errors: -ENOENT there are none, -ENOMEM. */
 int store_reader_merge(const struct store_reader *reader, const struct store_query *query,
 		       struct strbuf *warnings, struct store_answer *ret_answer) must_check;

@@ -150,7 +150,7 @@ static void take_lines(struct timeline_source *source, struct store_timeline *ti
 	timeline->lines = take_ptr(source->lines.items);
 	timeline->nr_lines = source->lines.nr;
 	source->lines.nr = 0;
-	timeline->period = source->has_periods ? 0 : source->period;
+	timeline->period = source->unit.ns;
 }
 
 static bool can_select(const struct store_timeline_query *query)

@@ -73,7 +73,9 @@ struct store_timeline {
 	 * a gap: the agent did not run. */
 	uint32_t *nr_seconds;
 	size_t nr_hosts; /* that have something in the range */
-	uint64_t period; /* as in struct profile; 0: none, or several */
+	/* As in struct profile; 0: none. Samples of several periods are counted in units of which
+	 * all are multiples. */
+	uint64_t period;
 };
 
 /* Reads a timeline. The range is narrowed to what the record has. Damaged files are left out with a

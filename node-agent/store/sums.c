@@ -89,6 +89,14 @@ int sums_add(struct sums *sums, uint32_t labels, uint32_t node, uint64_t value)
 	return r;
 }
 
+void sums_scale(struct sums *sums, uint64_t factor)
+{
+	for (size_t i = 0; i < sums->nr; i++)
+		sums->items[i].value *= factor;
+	for (size_t i = 0; i < sums->nr_pending; i++)
+		sums->pending[i].value *= factor;
+}
+
 /* Translates the dictionary's numbers into the builder's. Translations hold the new number + 1; 0
  * stands for "not asked yet". */
 struct translator {

@@ -34,6 +34,9 @@ void sums_done(struct sums *sums);
  * other cost least. Errors: -ENOMEM. */
 int sums_add(struct sums *sums, uint32_t labels, uint32_t node, uint64_t value) must_check;
 
+/* Multiplies all values. */
+void sums_scale(struct sums *sums, uint64_t factor);
+
 /* Adds everything to a builder. *left_out counts the value of samples that it has no room for.
  * Errors: -ENOMEM. */
 int sums_build(struct sums *sums, const struct dict *dict, struct builder *builder,

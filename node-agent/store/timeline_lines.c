@@ -69,6 +69,15 @@ void timeline_lines_add(struct timeline_lines *lines, uint32_t index, size_t ste
 	lines->items[index].total += value;
 }
 
+void timeline_lines_scale(struct timeline_lines *lines, uint64_t factor)
+{
+	for (size_t i = 0; i < lines->nr; i++) {
+		for (size_t step = 0; step < lines->nr_steps; step++)
+			lines->items[i].values[step] *= factor;
+		lines->items[i].total *= factor;
+	}
+}
+
 static int compare_totals(const void *a, const void *b)
 {
 	const struct timeline_line *one = a, *other = b;

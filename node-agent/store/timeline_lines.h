@@ -29,6 +29,9 @@ int timeline_lines_get(struct timeline_lines *lines, const char *name, uint32_t 
 /* Adds to a value. `step` and `index` must exist. */
 void timeline_lines_add(struct timeline_lines *lines, uint32_t index, size_t step, uint64_t value);
 
+/* Multiplies all values. */
+void timeline_lines_scale(struct timeline_lines *lines, uint64_t factor);
+
 /* Sorts by totals, the largest first, then by name. */
 void timeline_lines_sort_by_total(struct timeline_lines *lines);
 

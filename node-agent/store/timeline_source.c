@@ -124,12 +124,15 @@ static size_t step_of(const struct timeline_source *source, uint64_t second)
 	return (second - source->first_s) / source->step_s;
 }
 
-static void note_period(struct timeline_source *source, uint64_t period)
+/* Returns how many units of the lines a sample of a period counts as. The unit changes if it does
+ * not fit the period. */
+static uint64_t weight_of(struct timeline_source *source, uint64_t period)
 {
-	if (source->has_period && source->period != period)
-		source->has_periods = true;
-	source->period = period;
-	source->has_period = true;
+	uint64_t factor = period_unit_fit(&source->unit, period);
+
+	if (factor > 1)
+		timeline_lines_scale(&source->lines, factor);
+	return period_unit_weight(&source->unit, period);
 }
 
 static int find_label_line(struct timeline_source *source, uint32_t labels, uint32_t *ret_line)
@@ -221,29 +224,27 @@ static bool wants_track(const struct track_key *key, void *data)
 static int visit_number(const struct track_key *key, const struct block_row *row, void *data)
 {
 	struct timeline_source *source = data;
-	uint64_t second = source->base_s + row->second;
+	uint64_t second = source->base_s + row->second, weight;
 
 	if (!is_in_range(source, second))
 		return 0;
 	source->is_known[second - source->range.first_s] = true;
 	if (key->kind != kinds[source->query->what])
 		return 0;
+	weight = weight_of(source, key->period);
 	switch (key->kind) {
 	case TRACK_VITALS:
 		add_vital(source, row->labels, second, row->value);
 		return 0;
 	case TRACK_GROUPS:
-		note_period(source, key->period);
-		return add_by_label(source, row->labels, second, row->value);
+		return add_by_label(source, row->labels, second, weight * row->value);
 	case TRACK_THROTTLED:
 		return add_by_label(source, row->labels, second, row->value * NSEC_PER_USEC);
 	case TRACK_CPUS:
-		note_period(source, key->period);
-		return add_by_cpu(source, row->labels, second, row->value);
+		return add_by_cpu(source, row->labels, second, weight * row->value);
 	default:
-		note_period(source, key->period);
 		timeline_lines_add(&source->lines, row->labels, step_of(source, second),
-				   row->value);
+				   weight * row->value);
 		return 0;
 	}
 }
@@ -279,9 +280,13 @@ static int visit_sample(const struct block_row *row, void *data)
 	if (!is_in_range(source, second))
 		return 0;
 	source->is_known[second - source->range.first_s] = true;
-	return add_by_label(
-		source, row->labels, second,
-		stored_value_restore(source->query->type, source->block_period, row->value));
+	if (source->block_weight == 0)
+		source->block_weight = weight_of(
+			source, stored_period_restore(source->query->type, source->block_period));
+	return add_by_label(source, row->labels, second,
+			    source->block_weight * stored_value_restore(source->query->type,
+									source->block_period,
+									row->value));
 }
 
 static bool wants_all(uint32_t labels, void *data)
@@ -350,7 +355,7 @@ static int read_block(const struct store_block *block, const void *data, size_t 
 	int r = stored_unpack(&source->unpacker, data, len, &source->plain);
 	if (r < 0)
 		return r;
-	note_period(source, stored_period_restore(block->type, block->period));
+	source->block_weight = 0;
 	source->block_period = block->period;
 	source->base_s = block->first_s;
 	return block_decode(strbuf_str(&source->plain), source->plain.len,

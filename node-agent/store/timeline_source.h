@@ -8,6 +8,7 @@
 #include "base/zstd.h"
 #include "profile/label_key.h"
 #include "store/dict.h"
+#include "store/period_unit.h"
 #include "store/snapshot_holds.h"
 #include "store/store_timeline.h"
 #include "store/timeline_codec.h"
@@ -26,8 +27,7 @@ struct timeline_source {
 	struct timeline_lines lines;
 	uint32_t *cpu_lines; /* owned; by CPU: its line + 1 */
 	struct snapshot_holds holds; /* of a type of snapshots */
-	uint64_t period; /* of the samples */
-	bool has_period, has_periods; /* one, several */
+	struct period_unit unit; /* of the lines of samples */
 
 	/* Of the current host. */
 	bool *is_known; /* owned; by second of the range */
@@ -43,6 +43,7 @@ struct timeline_source {
 	struct zstd_unpacker unpacker;
 	uint64_t base_s; /* of the current rows */
 	uint64_t block_period; /* of the current block */
+	uint64_t block_weight; /* the same: units of a value; 0: none was read */
 };
 
 /* Prepares to read a range in the steps of `timeline`. timeline_source_done() is needed after a
