@@ -2,6 +2,7 @@
 /* flamelet: a sampling CPU profiler for Kubernetes nodes and other hosts. */
 #include "base/err.h"
 #include "commands/commands.h"
+#include "gpu/gpu_worker.h"
 #include "k8s/kubelet_worker.h"
 #include "otlp/transport/transport_worker.h"
 #include "probes/probe_worker.h"
@@ -47,6 +48,7 @@ static const struct {
 	int (*run)(void); /* returns the exit status */
 } workers[] = {
 	{ DEBUGINFOD_WORKER_COMMAND, debuginfod_worker_main },
+	{ GPU_WORKER_COMMAND, gpu_worker_main },
 	{ JIT_WORKER_COMMAND, jit_worker_main },
 	{ KUBELET_WORKER_COMMAND, kubelet_worker_main },
 	{ PROBE_WORKER_COMMAND, probe_worker_main },

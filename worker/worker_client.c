@@ -181,6 +181,7 @@ static int start_worker(struct worker_client *client)
 	struct worker_process_opts opts = {
 		.program = client->opts.program,
 		.command = client->opts.command,
+		.max_fds = client->opts.max_fds,
 	};
 
 	if (!is_out_of_the_way(client) || clock_mono_ns() < client->not_before_ns)

@@ -49,6 +49,7 @@ struct worker_client_opts {
 	const char *command; /* borrowed; argv[1] */
 	/* limit of the worker's memory (RLIMIT_DATA), without mapped files */
 	size_t max_data_bytes;
+	size_t max_fds; /* limit of its descriptors; 0: WORKER_PROCESS_MAX_FDS */
 	size_t max_fast_data_bytes; /* limit in the fast lane (worker_lanes.h); 0: the same */
 	/* Borrowed; NULL: none. A worker's memory limit, at most max_data_bytes, is taken from the
 	 * pool while the worker exists. Of two lanes, only the slow one uses it. */

@@ -51,7 +51,7 @@ struct launch {
 	char *const *envp;
 	int socket; /* the worker's end */
 	pid_t parent;
-	uint64_t max_data_bytes;
+	uint64_t max_data_bytes, max_fds;
 	int error; /* negative errno, set by the child */
 };
 
@@ -109,14 +109,13 @@ static int set_limit(__rlimit_resource_t resource, rlim_t value)
 	return setrlimit(resource, &limit) < 0 ? -errno : 0;
 }
 
-static int set_limits(uint64_t max_data_bytes)
+static int set_limits(uint64_t max_data_bytes, uint64_t max_fds)
 {
 	struct rlimit files;
 
 	if (set_limit(RLIMIT_CORE, 0) < 0 || getrlimit(RLIMIT_NOFILE, &files) < 0)
 		return -errno;
-	if (files.rlim_max > WORKER_PROCESS_MAX_FDS &&
-	    set_limit(RLIMIT_NOFILE, WORKER_PROCESS_MAX_FDS) < 0)
+	if (files.rlim_max > max_fds && set_limit(RLIMIT_NOFILE, max_fds) < 0)
 		return -errno;
 	return max_data_bytes ? set_limit(RLIMIT_DATA, max_data_bytes) : 0;
 }
@@ -156,7 +155,7 @@ static int become_program(void *data)
 	if (launch->error == 0)
 		launch->error = set_descriptors(launch->socket);
 	if (launch->error == 0)
-		launch->error = set_limits(launch->max_data_bytes);
+		launch->error = set_limits(launch->max_data_bytes, launch->max_fds);
 	if (launch->error < 0)
 		return 1;
 	set_signals();
@@ -250,6 +249,7 @@ int worker_process_start(const struct worker_process_opts *opts, struct worker_p
 		.socket = theirs,
 		.parent = getpid(),
 		.max_data_bytes = WORKER_PROCESS_IS_SANITIZED ? 0 : opts->max_data_bytes,
+		.max_fds = opts->max_fds ? opts->max_fds : WORKER_PROCESS_MAX_FDS,
 	};
 	int r = launch_program(&launch, &pid);
 	if (r < 0)

@@ -36,6 +36,7 @@ struct worker_process_opts {
 	const char *command; /* argv[1] */
 	char *const *envp; /* NULL: an empty environment */
 	uint64_t max_data_bytes; /* RLIMIT_DATA; 0: as ours */
+	uint64_t max_fds; /* RLIMIT_NOFILE; 0: WORKER_PROCESS_MAX_FDS */
 };
 
 struct worker_process {

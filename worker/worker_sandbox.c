@@ -4,8 +4,8 @@
  * memory must not be executable or shared; workers that read files write to standard error only,
  * and use fcntl(2) only to duplicate and inspect descriptors; workers that use the network, and the
  * server of a record, open files for reading only; the former have internet sockets only, and the
- * latter only those of its clients. Only the lower half of an argument is compared: the kernel
- * takes it as an int, or has no flags in the upper half. */
+ * latter only those of its clients; and a vendor's library cannot make files. Only the lower half
+ * of an argument is compared: the kernel takes it as an int, or has no flags in the upper half. */
 #include "worker/worker_sandbox.h"
 
 #include "base/capabilities.h"
@@ -56,6 +56,7 @@ struct rule {
 #define ALLOW_IF(name, arg, bits, wanted) RULE(name, SECCOMP_RET_ALLOW, arg, bits, wanted)
 #define REFUSE(name) RULE(name, REFUSED, 0, 0, 0)
 #define REFUSE_IF(name, arg, bits, wanted) RULE(name, REFUSED, arg, bits, wanted)
+#define ABSENT(name) RULE(name, SECCOMP_RET_ERRNO | ENOSYS, 0, 0, 0)
 #define KILL(name) RULE(name, SECCOMP_RET_KILL_PROCESS, 0, 0, 0)
 
 /* Flags of open(2) with which a file is written or created. */
@@ -327,6 +328,61 @@ static const struct rule cache_rules[] = {
 #endif
 };
 
+/* What a library that reads devices has no need to do. clone3(2) and openat2(2) seem to be missing,
+ * as their flags cannot be looked at; the C library then makes the older calls. */
+static const struct rule device_rules[] = {
+	ALLOW_IF(clone, 0, CLONE_THREAD, CLONE_THREAD),
+	REFUSE(clone),
+	ABSENT(clone3),
+	REFUSE(socket),
+	REFUSE(socketpair),
+	REFUSE_IF(openat, 2, O_CREAT, O_CREAT),
+	REFUSE_IF(openat, 2, O_TRUNC, O_TRUNC),
+	REFUSE_IF(openat, 2, O_TMPFILE & ~O_DIRECTORY, O_TMPFILE & ~O_DIRECTORY),
+	REFUSE_IF(openat, 2, O_ACCMODE, O_WRONLY),
+#ifdef SYS_openat2
+	ABSENT(openat2),
+#endif
+	REFUSE(mkdirat),
+	REFUSE(mknodat),
+	REFUSE(unlinkat),
+	REFUSE(renameat2),
+	REFUSE(linkat),
+	REFUSE(symlinkat),
+	REFUSE(fchmod),
+	REFUSE(fchmodat),
+	REFUSE(fchown),
+	REFUSE(fchownat),
+	REFUSE(truncate),
+	REFUSE(ftruncate),
+	REFUSE(fallocate),
+	REFUSE(setxattr),
+	REFUSE(fsetxattr),
+	REFUSE(lsetxattr),
+#ifdef SYS_renameat
+	REFUSE(renameat),
+#endif
+#ifdef SYS_open
+	REFUSE(fork),
+	REFUSE(vfork),
+	REFUSE_IF(open, 1, O_CREAT, O_CREAT),
+	REFUSE_IF(open, 1, O_TRUNC, O_TRUNC),
+	REFUSE_IF(open, 1, O_TMPFILE & ~O_DIRECTORY, O_TMPFILE & ~O_DIRECTORY),
+	REFUSE_IF(open, 1, O_ACCMODE, O_WRONLY),
+	REFUSE(creat),
+	REFUSE(mkdir),
+	REFUSE(mknod),
+	REFUSE(rmdir),
+	REFUSE(unlink),
+	REFUSE(rename),
+	REFUSE(link),
+	REFUSE(symlink),
+	REFUSE(chmod),
+	REFUSE(chown),
+	REFUSE(lchown),
+#endif
+};
+
 struct filter {
 	unsigned short nr_insns;
 	struct sock_filter insns[MAX_INSNS];
@@ -397,6 +453,8 @@ static const struct {
 	[WORKER_SANDBOX_SERVER] = { { LIST(server_rules), LIST(common_rules),
 				      LIST(intruder_rules) },
 				    SECCOMP_RET_ERRNO | ENOSYS },
+	[WORKER_SANDBOX_DEVICES] = { { LIST(device_rules), LIST(intruder_rules) },
+				     SECCOMP_RET_ALLOW },
 };
 
 /* Calls of another architecture, such as 32-bit ones, have other numbers and are not on any list,

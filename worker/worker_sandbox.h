@@ -20,6 +20,11 @@ enum worker_sandbox {
 	 * run, trace or signal another process, open or use another socket, or change the machine,
 	 * kill the process. Other calls fail with ENOSYS. */
 	WORKER_SANDBOX_SERVER,
+	/* Runs the library of a vendor, whose calls are not known beforehand: it loads code, opens
+	 * devices and starts threads. Calls that make, remove or rename files, open them for
+	 * writing only, use sockets or start processes fail. Calls that run, trace or signal
+	 * another process, or change the machine, kill the process. */
+	WORKER_SANDBOX_DEVICES,
 };
 
 /* Enters the sandbox. The process must have one thread. With sanitizers, system calls are not

@@ -180,6 +180,8 @@ struct options {
 	uint64_t store_per_day; /* bytes; 0: no limit */
 	uint64_t store_age_ns;
 	bool store_cpu; /* keep the CPU of each sample */
+	bool gpu; /* GPUs are wanted */
+	char *gpu_library; /* path or name of NVIDIA's library */
 	struct string_list triggers; /* rules (store/trigger_rule.h); not checked here */
 	uint64_t trigger_around_ns; /* is pinned before and after */
 	char *trigger_webhook; /* URL; NULL: none */

@@ -56,6 +56,7 @@ void check_pid_namespace(const struct doctor_host *host, struct doctor_report *r
 
 void check_runtimes(const struct doctor_host *host, struct doctor_report *report);
 void check_probes(const struct doctor_host *host, struct doctor_report *report);
+void check_gpu(const struct doctor_host *host, struct doctor_report *report);
 
 void check_memory(const struct doctor_host *host, struct doctor_report *report);
 void check_cgroups(const struct doctor_host *host, struct doctor_report *report);
