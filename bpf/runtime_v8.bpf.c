@@ -33,7 +33,6 @@ enum { FRAME_FP = SLOT(0), FRAME_RETURN = SLOT(1), FRAME_WORDS };
 /* The interpreter's registers, which hold while it executes a bytecode without a call. */
 #define INTERPRETER_REGISTERS (REGISTER_BIT(OFFSET_REGISTER) | REGISTER_BIT(ARRAY_REGISTER))
 
-#define ARRAY_LENGTH 8 /* FixedArrayBase.length, a small integer */
 #define MAX_ARRAY_HEAD 64 /* of a BytecodeArray: bytes before the first bytecode */
 #define MIN_BYTECODE_OFFSET 32 /* that of the first bytecode is more */
 
@@ -52,9 +51,31 @@ static __always_inline bool is_object(__u64 word)
 	return word & V8_OBJECT_TAG;
 }
 
-static __always_inline bool is_smi(__u64 word)
+/* Takes the value of a small integer. With compressed pointers it has 31 bits. */
+static __always_inline bool take_smi(const struct v8_layout *layout, __u64 word, __u64 *ret_value)
 {
+	if (layout->is_compressed) {
+		*ret_value = word >> 1;
+		return !(word & V8_OBJECT_TAG) && word >> 32 == 0;
+	}
+	*ret_value = word >> V8_SMI_SHIFT;
 	return (__u32)word == 0;
+}
+
+/* Reads a word of an object. A compressed one has the lower half of a pointer, whose upper half is
+ * that of the object, or a small integer. */
+static __always_inline bool read_field(const struct v8_layout *layout, __u64 object, __u16 offset,
+				       __u64 *ret_word)
+{
+	__u64 address = object - V8_OBJECT_TAG + offset;
+	__u32 low;
+
+	if (!layout->is_compressed)
+		return read_word(address, ret_word);
+	if (bpf_probe_read_user(&low, sizeof(low), (const void *)address) < 0)
+		return false;
+	*ret_word = low & V8_OBJECT_TAG ? (object & ~0xffffffffULL) | low : low;
+	return true;
 }
 
 static __always_inline bool has_type(const struct v8_layout *layout, __u64 object, __u16 type)
@@ -62,7 +83,7 @@ static __always_inline bool has_type(const struct v8_layout *layout, __u64 objec
 	__u16 found;
 	__u64 map;
 
-	return is_object(object) && read_word(object - V8_OBJECT_TAG, &map) &&
+	return is_object(object) && read_field(layout, object, 0, &map) &&
 	       bpf_probe_read_user(&found, sizeof(found),
 				   (const void *)(map - V8_OBJECT_TAG + layout->map_type)) == 0 &&
 	       (found == type || type == V8_UNKNOWN_TYPE);
@@ -86,11 +107,19 @@ static __always_inline bool is_builtin(const struct unwind_state *state,
 	       offset >= layout->builtins_start && offset < layout->builtins_end;
 }
 
-/* Goes on in the caller; `known`: registers beside those of the frame record. */
+#if CFI_IS_ARM64
+#define ROOT_REGISTER (CFI_X0 + 26)
+#else
+#define ROOT_REGISTER CFI_R13
+#endif
+
+/* Goes on in the caller; `known`: registers beside those of the frame record and the root register,
+ * which the caller has too. */
 static __always_inline int go_to(struct unwind_state *state, __u64 address, __u64 sp, __u32 known)
 {
 	if (sp <= state->regs[REG_SP])
 		return UNWIND_NOT_ASCENDING;
+	known |= state->known & REGISTER_BIT(ROOT_REGISTER);
 	return return_to(state, address, sp, KNOWN_BY_RECORD | known);
 }
 
@@ -107,7 +136,7 @@ static __always_inline bool find_shared(const struct v8_layout *layout, __u64 fu
 	__u64 words[V8_CHECK_WORDS];
 
 	if (!is_object(function) ||
-	    !read_word(function - V8_OBJECT_TAG + layout->function_shared, ret_shared) ||
+	    !read_field(layout, function, layout->function_shared, ret_shared) ||
 	    !has_type(layout, *ret_shared, layout->shared_type) ||
 	    bpf_probe_read_user(
 		    words, sizeof(words),
@@ -125,6 +154,19 @@ static __always_inline void mark_frame(struct scratch *scratch)
 	scratch->unwind.nr_native = 0;
 }
 
+/* Returns the upper half of the address of the trusted cage; 0 if it is not known. The root
+ * register is the same in all code that V8 makes. */
+static __always_inline __u64 trusted_half(const struct unwind_state *state,
+					  const struct v8_layout *layout)
+{
+	__u64 cage;
+
+	if (layout->trusted_cage == 0 || !(state->known & REGISTER_BIT(ROOT_REGISTER)) ||
+	    !read_word(state->regs[ROOT_REGISTER] + layout->trusted_cage, &cage))
+		return 0;
+	return (__u32)cage == 0 ? cage >> 32 : 0;
+}
+
 /* Gives the frame of compiled code its words. */
 static __always_inline void name_code(struct scratch *scratch, const struct v8_layout *layout,
 				      __u64 function)
@@ -133,75 +175,89 @@ static __always_inline void name_code(struct scratch *scratch, const struct v8_l
 	__u64 address = state->is_call ? state->ip : state->ip + 1, shared;
 	__u16 check;
 
-	if (layout->is_compressed && is_object(function))
+	if (layout->is_marked && is_object(function))
 		mark_frame(scratch);
-	if (layout->is_compressed || !find_shared(layout, function, &shared, &check))
+	if (layout->is_marked || !find_shared(layout, function, &shared, &check))
 		return;
-	name_frame(scratch, RUNTIME_TAG(RUNTIME_FRAME_V8_CODE, check, 0), address);
+	name_frame(scratch, RUNTIME_TAG(RUNTIME_FRAME_V8_CODE, check, trusted_half(state, layout)),
+		   address);
 	push_word(&scratch->event, shared);
 }
 
-/* Returns the offset of the bytecode that an interpreted frame executes. The frame has that of its
- * last call; it is in a register while the leaf executes a bytecode, if another one still has
- * the array. */
-static __always_inline __u64 bytecode_offset(const struct unwind_state *state, const __u64 *frame)
+static __always_inline bool read_length(const struct v8_layout *layout, __u64 array,
+					__u64 *ret_length)
 {
-	__u64 array = frame[SLOT(V8_FRAME_BYTECODE_ARRAY)];
-	__u64 saved = frame[SLOT(V8_FRAME_BYTECODE_OFFSET)] >> V8_SMI_SHIFT;
+	__u64 word;
+
+	return is_object(array) && read_field(layout, array, layout->bytecode_length, &word) &&
+	       take_smi(layout, word, ret_length);
+}
+
+/* Returns the offset of the bytecode that an interpreted frame executes. The frame has that of its
+ * last call, `saved`; it is in a register while the leaf executes a bytecode, if another one still
+ * has the array. */
+static __always_inline __u64 bytecode_offset(const struct unwind_state *state,
+					     const struct v8_layout *layout, __u64 array,
+					     __u64 saved)
+{
 	__u64 length;
 
 	if ((state->known & INTERPRETER_REGISTERS) != INTERPRETER_REGISTERS ||
-	    state->regs[ARRAY_REGISTER] != array ||
-	    !read_word(array - V8_OBJECT_TAG + ARRAY_LENGTH, &length))
+	    state->regs[ARRAY_REGISTER] != array || !read_length(layout, array, &length))
 		return saved;
-	return state->regs[OFFSET_REGISTER] < MAX_ARRAY_HEAD + (length >> V8_SMI_SHIFT)
-		       ? state->regs[OFFSET_REGISTER]
-		       : saved;
+	return state->regs[OFFSET_REGISTER] < MAX_ARRAY_HEAD + length ? state->regs[OFFSET_REGISTER]
+								      : saved;
 }
 
-/* Returns whether a frame of code with compressed pointers is the interpreter's: the offset has 31
- * bits there, and is in the upper ones. */
-static __always_inline bool has_compressed_bytecode(const __u64 *frame)
+/* Returns whether a frame is the interpreter's, and sets the offset that it has. A builtin's frame
+ * may have any words in these places. Where the type is not known, the length of the array must be
+ * one that has the offset. The Map of an array with compressed pointers may be in another cage. */
+static __always_inline bool has_bytecode(const struct v8_layout *layout, const __u64 *frame,
+					 __u64 *ret_offset)
 {
-	__u64 offset = frame[SLOT(V8_FRAME_BYTECODE_OFFSET)];
-
-	return !(offset & V8_OBJECT_TAG) && offset > 0 && offset >> 32 == 0 &&
-	       is_object(frame[SLOT(V8_FRAME_FUNCTION)]) &&
-	       is_object(frame[SLOT(V8_FRAME_BYTECODE_ARRAY)]);
-}
-
-/* Returns whether a frame is the interpreter's. A builtin's frame may have any words in these
- * places. Where the type is not known, the length of the array must be one that has the offset. */
-static __always_inline bool has_bytecode(const struct v8_layout *layout, const __u64 *frame)
-{
-	__u64 offset = frame[SLOT(V8_FRAME_BYTECODE_OFFSET)];
 	__u64 array = frame[SLOT(V8_FRAME_BYTECODE_ARRAY)], length;
 
-	if (!is_smi(offset) || !has_type(layout, array, layout->bytecode_type))
+	if (!take_smi(layout, frame[SLOT(V8_FRAME_BYTECODE_OFFSET)], ret_offset) ||
+	    (!layout->is_compressed && !has_type(layout, array, layout->bytecode_type)))
 		return false;
 	if (layout->bytecode_type != V8_UNKNOWN_TYPE)
 		return true;
-	return read_word(array - V8_OBJECT_TAG + ARRAY_LENGTH, &length) && is_smi(length) &&
-	       length > 0 && offset >> V8_SMI_SHIFT >= MIN_BYTECODE_OFFSET &&
-	       offset >> V8_SMI_SHIFT < MAX_ARRAY_HEAD + (length >> V8_SMI_SHIFT);
+	return read_length(layout, array, &length) && length > 0 &&
+	       *ret_offset >= MIN_BYTECODE_OFFSET && *ret_offset < MAX_ARRAY_HEAD + length;
+}
+
+/* The same where nothing of the array is known. */
+static __always_inline bool is_bytecode_marked(const struct v8_layout *layout, const __u64 *frame)
+{
+	__u64 offset;
+
+	return take_smi(layout, frame[SLOT(V8_FRAME_BYTECODE_OFFSET)], &offset) && offset > 0 &&
+	       is_object(frame[SLOT(V8_FRAME_FUNCTION)]) &&
+	       is_object(frame[SLOT(V8_FRAME_BYTECODE_ARRAY)]);
 }
 
 /* Gives the frame of the interpreter its words. */
 static __always_inline void name_bytecode(struct scratch *scratch, const struct v8_layout *layout,
 					  const __u64 *frame)
 {
-	__u64 offset = bytecode_offset(&scratch->unwind, frame), shared;
+	__u64 array = frame[SLOT(V8_FRAME_BYTECODE_ARRAY)], offset, shared;
 	__u16 check;
 
-	if (layout->is_compressed) {
-		if (has_compressed_bytecode(frame))
+	if (layout->is_marked) {
+		if (is_bytecode_marked(layout, frame))
 			mark_frame(scratch);
 		return;
 	}
-	if (!has_bytecode(layout, frame) ||
+	if (!has_bytecode(layout, frame, &offset) ||
 	    !find_shared(layout, frame[SLOT(V8_FRAME_FUNCTION)], &shared, &check))
 		return;
-	name_frame(scratch, RUNTIME_TAG(RUNTIME_FRAME_V8_BYTECODE, check, offset), shared);
+	offset = bytecode_offset(&scratch->unwind, layout, array, offset);
+	if (!layout->is_compressed) {
+		name_frame(scratch, RUNTIME_TAG(RUNTIME_FRAME_V8_BYTECODE, check, offset), shared);
+		return;
+	}
+	name_frame(scratch, RUNTIME_TAG(RUNTIME_FRAME_V8_ARRAY, check, offset), array);
+	push_word(&scratch->event, shared);
 }
 
 /* Gives a frame its words, and goes on at its caller. `phase` is PHASE_FRAME or PHASE_UNFILLED. */

@@ -47,7 +47,10 @@ enum runtime_kind {
 	X(JVM_COMPILED, 1)                                                                         \
 	/* position: offset in the bytecode; word: the SharedFunctionInfo */                       \
 	X(V8_BYTECODE, 1)                                                                          \
+	/* the same of compressed pointers; words: the BytecodeArray, the SharedFunctionInfo */    \
+	X(V8_ARRAY, 2)                                                                             \
 	/* words: the return address, or the interrupted one + 1; the SharedFunctionInfo */        \
+	/* position: of compressed pointers, the upper half of the trusted cage's address */       \
 	X(V8_CODE, 2)                                                                              \
 	/* position: enum runtime_mark */                                                          \
 	X(MARK, 0)

@@ -26,7 +26,7 @@ enum v8_frame_slot {
 
 struct v8_layout {
 	__u8 kind; /* RUNTIME_V8 */
-	__u8 is_compressed; /* pointers to objects have four bytes: functions cannot be named */
+	__u8 is_compressed; /* pointers to objects have four bytes */
 	__u16 map_type; /* Map.instance_type */
 	__u16 function_shared; /* JSFunction.shared_function_info */
 	__u16 shared_type; /* the instance types of a SharedFunctionInfo and a BytecodeArray */
@@ -35,7 +35,12 @@ struct v8_layout {
 	/* V8's own functions, which have no CFI: offsets in the file. 0, 0: not known. */
 	__u32 builtins_start;
 	__u32 builtins_end;
-	__u8 unused[44];
+	__u16 bytecode_length; /* BytecodeArray.length, a small integer */
+	/* Of the address of the cage that has compiled code's data, from the root register on; 0:
+	 * there is none. */
+	__u16 trusted_cage;
+	__u8 is_marked; /* functions cannot be named, and are marked */
+	__u8 unused[39];
 };
 
 #define V8_CHECK_WORDS 2

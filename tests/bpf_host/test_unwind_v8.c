@@ -50,6 +50,7 @@ static const struct v8_layout layout_20 = {
 	.shared_type = TYPE_SHARED,
 	.bytecode_type = TYPE_BYTECODES,
 	.shared_check = 40,
+	.bytecode_length = 8,
 	.builtins_start = SCENE_FILE_OFFSET + 0x100 * BUILTIN,
 	.builtins_end = SCENE_FILE_OFFSET + 0x100 * BUILTINS_END,
 };
@@ -398,25 +399,24 @@ static void code_beside_the_builtins_is_native(void **state)
 
 #define MARK RUNTIME_TAG(RUNTIME_FRAME_MARK, 0, RUNTIME_MARK_V8_COMPRESSED)
 
-/* Objects are not read; their words are those of the frame. */
-static void functions_with_compressed_pointers_are_marks(void **state)
+static void functions_that_cannot_be_named_are_marks(void **state)
 {
 	(void)state;
 	begin();
-	process.layout.is_compressed = 1;
+	process.layout.is_compressed = process.layout.is_marked = 1;
 	process.heap[FUNCTION][3] = 0;
 	process.stack[0] = CODE;
 	put_function(IN_ROOT);
 	assert_node(UNWIND_COMPLETE, IN_FUNCTION(1), MARK, IN_ROOT);
 	begin();
-	process.layout.is_compressed = 1;
+	process.layout.is_compressed = process.layout.is_marked = 1;
 	process.stack[0] = IN_FUNCTION(BUILTIN);
 	put_interpreted(0, IN_ROOT);
 	process.stack[FP_WORD - 5] = 57 << 1;
 	assert_node(UNWIND_COMPLETE, IN_FUNCTION(1), MARK, IN_ROOT);
 }
 
-static void other_frames_with_compressed_pointers_are_addresses(void **state)
+static void other_frames_than_those_are_addresses(void **state)
 {
 	/* Of the offset, or the function, in the interpreter's frame. */
 	static const struct {
@@ -429,7 +429,7 @@ static void other_frames_with_compressed_pointers_are_addresses(void **state)
 
 	for (size_t i = 0; i < array_len(others); i++) {
 		begin();
-		process.layout.is_compressed = 1;
+		process.layout.is_compressed = process.layout.is_marked = 1;
 		process.stack[0] = IN_FUNCTION(BUILTIN);
 		put_interpreted(0, IN_ROOT);
 		process.stack[FP_WORD - 5] = 57 << 1;
@@ -437,7 +437,7 @@ static void other_frames_with_compressed_pointers_are_addresses(void **state)
 		assert_node(UNWIND_COMPLETE, IN_FUNCTION(1), IN_FUNCTION(BUILTIN), IN_ROOT);
 	}
 	begin();
-	process.layout.is_compressed = 1;
+	process.layout.is_compressed = process.layout.is_marked = 1;
 	process.stack[0] = CODE;
 	put_function(IN_ROOT);
 	process.stack[FP_WORD - 2] = 0;
@@ -585,8 +585,8 @@ int main(void)
 		cmocka_unit_test(a_builtin_without_a_frame_has_its_return_address_on_top),
 		cmocka_unit_test(the_code_of_a_builtin_tells_how_much_of_a_frame_is_there),
 		cmocka_unit_test(code_beside_the_builtins_is_native),
-		cmocka_unit_test(functions_with_compressed_pointers_are_marks),
-		cmocka_unit_test(other_frames_with_compressed_pointers_are_addresses),
+		cmocka_unit_test(functions_that_cannot_be_named_are_marks),
+		cmocka_unit_test(other_frames_than_those_are_addresses),
 		cmocka_unit_test(unknown_types_are_any),
 		cmocka_unit_test(builtins_are_not_interpreted_where_types_are_unknown),
 		cmocka_unit_test(other_layouts_are_not_read),

@@ -86,7 +86,8 @@ static void put_table(void)
 						   .function_shared = 24,
 						   .shared_type = TYPE_SHARED,
 						   .bytecode_type = 191,
-						   .shared_check = 40 };
+						   .shared_check = 40,
+						   .bytecode_length = 8 };
 	memcpy(table, &head, sizeof(head));
 	memcpy(table + MAPPING_TABLE_STARTS, starts, sizeof(starts));
 	memcpy(table + head.ranges_offset, ranges, sizeof(ranges));

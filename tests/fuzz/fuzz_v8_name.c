@@ -8,7 +8,6 @@
 #include "runtime/v8/v8_values.h"
 #include "v8_values_table.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #define FRAME_MAX_BYTES ((uint64_t)256 << 20)
@@ -19,7 +18,8 @@ struct head {
 	uint8_t layout; /* enum v8_memory_layout */
 	uint8_t value; /* an index of the values that is another one, if there is such a value */
 	uint8_t keeps_check; /* else the tag gets the check that fits */
-	uint8_t pad[5];
+	uint8_t has_array; /* a frame of bytecode has its array */
+	uint8_t pad[4];
 	uint64_t number; /* of that value */
 	uint64_t words[3];
 };
@@ -33,15 +33,22 @@ static void make_values(const struct head *head, uint64_t *values)
 		values[head->value] = head->number & UINT16_MAX;
 }
 
-static void fit_check(struct process_memory *memory, const uint64_t *values, uint64_t *words)
+static enum runtime_frame frame_of(const struct head *head)
 {
-	const struct v8_heap heap = { memory, values };
-	bool is_code = words[0] & 1;
-	int r = v8_function_check(&heap, words[is_code ? 2 : 1]);
+	if (head->words[0] & 1)
+		return RUNTIME_FRAME_V8_CODE;
+	return head->has_array ? RUNTIME_FRAME_V8_ARRAY : RUNTIME_FRAME_V8_BYTECODE;
+}
+
+static void fit_check(struct process_memory *memory, const uint64_t *values, struct head *head)
+{
+	enum runtime_frame frame = frame_of(head);
+	uint64_t shared = head->words[frame == RUNTIME_FRAME_V8_BYTECODE ? 1 : 2];
+	const struct v8_heap heap = v8_heap_of(memory, values, shared, 0);
+	int r = v8_function_check(&heap, shared);
 
 	if (r >= 0)
-		words[0] = RUNTIME_TAG(is_code ? RUNTIME_FRAME_V8_CODE : RUNTIME_FRAME_V8_BYTECODE,
-				       r, words[0] >> 1);
+		head->words[0] = RUNTIME_TAG(frame, r, head->words[0] >> 1);
 }
 
 static int name(struct process_memory *memory, const void *bytes, struct frame_writer *writer)
@@ -52,7 +59,7 @@ static int name(struct process_memory *memory, const void *bytes, struct frame_w
 	memcpy(&head, bytes, sizeof(head));
 	make_values(&head, values);
 	if (!head.keeps_check)
-		fit_check(memory, values, head.words);
+		fit_check(memory, values, &head);
 	return v8_name(memory, values, head.words, writer);
 }
 

@@ -33,6 +33,7 @@ class Runtime:
     command: tuple
     root: str = "/"
     environment: tuple = ()     # pairs
+    lacks: tuple = ()           # names of cases that it cannot run
 
     def start(self):
         return (("chroot", self.root) if self.root != "/" else ()) + self.command

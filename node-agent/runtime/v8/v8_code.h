@@ -23,6 +23,12 @@ struct v8_code {
  * those of process_memory_read(). */
 int v8_code_find(const struct v8_heap *heap, uint64_t address, struct v8_code *ret_code) must_check;
 
+/* Finds the bytecode of a function that has code. Errors: -ENOENT it has none (any more), or the
+ * code is not that of the function and only that would lead to it; those of
+ * v8_function_bytecode(). */
+int v8_code_bytecode(const struct v8_heap *heap, const struct v8_code *code, uint64_t shared,
+		     uint64_t *ret_bytecode) must_check;
+
 /* Finds the position of the call before `address`, in baseline code that was made of a
  * BytecodeArray. Errors: -ENOENT it is no baseline code, or that of other bytecode; those of
  * v8_heap_bytes(). */

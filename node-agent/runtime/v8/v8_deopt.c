@@ -78,9 +78,9 @@ static int read_translation(const struct v8_heap *heap, uint64_t deopt, uint64_t
 			 index * ENTRY_WORDS;
 	uint64_t translation, start;
 
-	int r = v8_heap_element(heap, deopt, entry + ENTRY_TRANSLATION, &start);
+	int r = v8_heap_protected_element(heap, deopt, entry + ENTRY_TRANSLATION, &start);
 	if (r == 0)
-		r = v8_heap_element(heap, deopt, INDEX_TRANSLATION, &translation);
+		r = v8_heap_protected_element(heap, deopt, INDEX_TRANSLATION, &translation);
 	if (r == 0)
 		r = v8_heap_bytes(heap, translation, &bytes);
 	if (r < 0)
@@ -91,28 +91,37 @@ static int read_translation(const struct v8_heap *heap, uint64_t deopt, uint64_t
 				   (size_t)v8_smi(start), frames, V8_DEOPT_MAX_FRAMES);
 }
 
-/* Reads an element of an array that is itself an element of the deoptimization data. */
-static int read_literal(const struct v8_heap *heap, uint64_t deopt, uint64_t array, int32_t index,
-			uint64_t *ret)
+/* Reads an element of the literals. */
+static int read_shared(const struct v8_heap *heap, uint64_t deopt, int32_t index, uint64_t *ret)
 {
-	uint64_t literals;
+	uint64_t array = heap->values[V8_DEOPT_LITERALS], literals;
 
 	if (index < 0)
 		return -ENOENT;
-	int r = v8_heap_element(heap, deopt, array, &literals);
+	int r = v8_heap_protected_element(heap, deopt, array, &literals);
 	return r < 0 ? r : v8_heap_element(heap, literals, (uint64_t)index, ret);
+}
+
+/* The same of the literals that are in trusted space. */
+static int read_bytecode(const struct v8_heap *heap, uint64_t deopt, int32_t index, uint64_t *ret)
+{
+	uint64_t array = heap->values[V8_DEOPT_LITERALS] - BYTECODES_BEFORE_LITERALS, literals;
+
+	if (index < 0)
+		return -ENOENT;
+	int r = v8_heap_protected_element(heap, deopt, array, &literals);
+	return r < 0 ? r : v8_heap_protected_element(heap, literals, (uint64_t)index, ret);
 }
 
 static int read_frame(const struct v8_heap *heap, uint64_t deopt,
 		      const struct v8_translated *translated, struct v8_deopt_frame *ret_frame)
 {
-	uint64_t literals = heap->values[V8_DEOPT_LITERALS], bytecode = 0;
 	struct v8_deopt_frame frame = { .position = -1 };
+	uint64_t bytecode = 0;
 
-	int r = read_literal(heap, deopt, literals, translated->shared, &frame.shared);
+	int r = read_shared(heap, deopt, translated->shared, &frame.shared);
 	if (r == 0)
-		r = read_literal(heap, deopt, literals - BYTECODES_BEFORE_LITERALS,
-				 translated->bytecode, &bytecode);
+		r = read_bytecode(heap, deopt, translated->bytecode, &bytecode);
 	if (r < 0)
 		return r;
 	if (!v8_is_shared(heap, frame.shared) || !v8_is_bytecode(heap, bytecode))
@@ -136,7 +145,7 @@ int v8_deopt_read(const struct v8_heap *heap, const struct v8_code *code, uint64
 	int index = find_index(heap, code, form, address);
 	if (index < 0)
 		return index;
-	int r = v8_heap_word(heap, code->object, heap->values[V8_CODE_DEOPT], &deopt);
+	int r = v8_heap_protected(heap, code->object, heap->values[V8_CODE_DEOPT], &deopt);
 	int nr = r < 0 ? r : read_translation(heap, deopt, (uint64_t)index, translated);
 	for (int i = 0; i < nr; i++) {
 		r = read_frame(heap, deopt, &translated[i], &frames[i]);

@@ -6,6 +6,7 @@
 #include "runtime/v8/v8_data_scan.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define MIN_CODE_BYTES (8ULL << 20) /* of a file with V8; it has three times as much */
 #define CHUNK_BYTES ((size_t)256 << 10)
@@ -29,6 +30,11 @@
 
 /* In code with compressed pointers, a page has ten such instructions, else less than one. */
 #define MIN_CAGE_USES_PER_PAGE 4
+
+/* Code adds the address of the trusted cage more often than any other word of the isolate. */
+#define MIN_TRUSTED_USES 48
+#define MAX_ISOLATE_WORDS 512
+#define INSTRUCTION_BYTES 7 /* with an offset of 32 bits */
 
 struct builtin {
 	uint32_t offset;
@@ -211,38 +217,79 @@ static bool uses_cage(const uint8_t *code)
 	       (code[2] & 0xc7) == 0xc6;
 }
 
-static int count_cage_uses(const struct search *search, uint64_t start, uint64_t *ret_nr)
+/* Returns the offset from which an instruction takes a word of the isolate, to add or or it; -1 if
+ * it is no such instruction. */
+static int32_t isolate_offset(const uint8_t *code)
 {
-	uint64_t end = start + search->code_bytes, nr = 0;
+	int32_t offset;
+
+	if ((code[0] != 0x49 && code[0] != 0x4d) || (code[1] != 0x03 && code[1] != 0x0b))
+		return -1;
+	if ((code[2] & 0xc7) == 0x45)
+		return (int8_t)code[3];
+	memcpy(&offset, code + 3, sizeof(offset));
+	return (code[2] & 0xc7) == 0x85 ? offset : -1;
+}
+
+/* How often code uses the cage of the heap, and words of the isolate. */
+struct uses {
+	uint64_t of_cage;
+	uint32_t of_words[MAX_ISOLATE_WORDS];
+};
+
+static void count_use(const uint8_t *code, struct uses *uses)
+{
+	int32_t offset = isolate_offset(code);
+
+	uses->of_cage += uses_cage(code);
+	if (offset > 0 && offset % 8 == 0 && offset / 8 < MAX_ISOLATE_WORDS)
+		uses->of_words[offset / 8]++;
+}
+
+static int count_uses(const struct search *search, uint64_t start, struct uses *uses)
+{
+	uint64_t end = start + search->code_bytes;
 
 	for (uint64_t offset = start; offset < end; offset += CHUNK_BYTES) {
-		int64_t len = v8_data_read(search->reader, offset, end, search->chunk, CHUNK_BYTES);
+		int64_t len = v8_data_read(search->reader, offset, end, search->chunk,
+					   CHUNK_BYTES + INSTRUCTION_BYTES - 1);
 
 		if (len < 0)
 			return (int)len;
-		for (int64_t at = 0; at + 3 <= len; at++)
-			nr += uses_cage(search->chunk + at);
+		for (int64_t at = 0; at + INSTRUCTION_BYTES <= len; at++)
+			count_use(search->chunk + at, uses);
 	}
-	*ret_nr = nr;
 	return 0;
+}
+
+static uint16_t trusted_cage_of(const struct uses *uses)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; i < MAX_ISOLATE_WORDS; i++)
+		if (uses->of_words[i] > uses->of_words[most])
+			most = i;
+	return uses->of_words[most] >= MIN_TRUSTED_USES ? (uint16_t)(most * 8) : 0;
 }
 
 static int find(struct search *search, struct v8_embedded *ret_embedded)
 {
-	uint64_t start = 0, nr_uses = 0;
+	struct uses uses = { 0 };
+	uint64_t start = 0;
 
 	int r = v8_data_scan(search->reader, search_chunk, search);
 	if (r >= 0)
 		r = r == 0 ? -ENOENT : find_code(search, &start);
 	if (r == 0 && search->reader->machine == EM_X86_64)
-		r = count_cage_uses(search, start, &nr_uses);
+		r = count_uses(search, start, &uses);
 	if (r < 0)
 		return r;
 	*ret_embedded = (struct v8_embedded){
 		.start = start,
 		.end = start + search->code_bytes,
-		.is_compressed = nr_uses >
+		.is_compressed = uses.of_cage >
 				 (uint64_t)search->code_bytes / PAGE_BYTES * MIN_CAGE_USES_PER_PAGE,
+		.trusted_cage = trusted_cage_of(&uses),
 	};
 	return 0;
 }

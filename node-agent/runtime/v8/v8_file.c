@@ -21,23 +21,32 @@
 #define FIRST_SHIFTED_3 VERSION(14, 9) /* 15.0 was tried; 14.7 is not so */
 #define LAST_MAJOR_WITH_RECEIVER 9
 #define LAST_MAJOR_WITH_BASELINE_10 13 /* as CodeKind::BASELINE; 13.6 was tried */
+#define FIRST_LENGTHS VERSION(15, 0) /* of arrays that are no small integers */
 #define FIRST_MAGLEV VERSION(13, 6) /* whose deoptimization data are known */
 #define FIRST_PACKED VERSION(14, 7) /* TurboFan's tables of calls; 15.0 was tried */
-#define COMPRESSED_BYTES 4 /* of a pointer */
 
 /* V8 12 has objects in a trusted space, among them BytecodeArray and Code; 12.4 was tried first. */
 #define TRUSTED_SPACE "class_BytecodeArray__wrapper__Tagged_BytecodeWrapper_"
 
+/* The layouts of objects. */
+enum layout {
+	LAYOUT_PLAIN,
+	LAYOUT_TRUSTED, /* with a trusted space */
+	LAYOUT_COMPRESSED, /* the same with compressed pointers, as in V8 14.4 and 15.8 */
+	LAYOUT_CAGED, /* and with a trusted cage: objects have handles, and Code has no address */
+	NR_LAYOUTS,
+};
+
 /* A constant, under the names that it has in one version or another, and its value where it is
- * missing: without and with trusted space. */
+ * missing. */
 struct constant {
 	enum v8_value value;
 	const char *names[MAX_NAMES];
-	uint16_t fallback[2];
+	uint16_t fallback[NR_LAYOUTS];
 };
 
 static const struct constant constants[] = {
-	{ V8_TAGGED_BYTES, { "TaggedSize" }, { 8, 8 } },
+	{ V8_TAGGED_BYTES, { "TaggedSize" }, { 8, 8, 4, 4 } },
 	{ V8_TYPE_SHARED, { "type_SharedFunctionInfo__SHARED_FUNCTION_INFO_TYPE" }, { 0 } },
 	{ V8_TYPE_SCOPE, { "type_ScopeInfo__SCOPE_INFO_TYPE" }, { 0 } },
 	{ V8_TYPE_SCRIPT, { "type_Script__SCRIPT_TYPE" }, { 0 } },
@@ -50,43 +59,50 @@ static const struct constant constants[] = {
 	  { "type_SharedFunctionInfoWrapper__SHARED_FUNCTION_INFO_WRAPPER_TYPE" },
 	  { 0 } },
 	{ V8_TYPE_FIXED_ARRAY, { "type_FixedArray__FIXED_ARRAY_TYPE" }, { 0 } },
-	{ V8_FIRST_NONSTRING, { "FirstNonstringType" }, { 128, 128 } },
-	{ V8_FUNCTION_SHARED, { "class_JSFunction__shared__SharedFunctionInfo" }, { 24, 32 } },
-	{ V8_SHARED_DATA, { "class_SharedFunctionInfo__function_data__Object" }, { 8, 8 } },
+	{ V8_FIRST_NONSTRING, { "FirstNonstringType" }, { 128, 128, 128, 128 } },
+	{ V8_FUNCTION_SHARED,
+	  { "class_JSFunction__shared__SharedFunctionInfo" },
+	  { 24, 32, 16, 16 } },
+	{ V8_SHARED_DATA, { "class_SharedFunctionInfo__function_data__Object" }, { 8, 8, 4, 4 } },
 	{ V8_SHARED_NAME,
 	  { "class_SharedFunctionInfo__name_or_scope_info__Object",
 	    "class_SharedFunctionInfo__name_or_scope_info__Tagged_Object_",
 	    "class_SharedFunctionInfo__name_or_scope_info__Tagged_NameOrScopeInfoT_" },
-	  { 16, 24 } },
+	  { 16, 24, 12, 12 } },
 	{ V8_SHARED_SCRIPT,
 	  { "class_SharedFunctionInfo__script_or_debug_info__HeapObject",
 	    "class_SharedFunctionInfo__script__Tagged_HeapObject_",
 	    "class_SharedFunctionInfo__raw_script__Tagged_Object_" },
-	  { 32, 40 } },
-	{ V8_SHARED_LENGTH, { "class_SharedFunctionInfo__length__uint16_t" }, { 40, 48 } },
-	{ V8_SCRIPT_SOURCE, { "class_Script__source__Object" }, { 8, 8 } },
-	{ V8_SCRIPT_NAME, { "class_Script__name__Object" }, { 16, 16 } },
-	{ V8_SCRIPT_LINE_ENDS, { "class_Script__line_ends__Object" }, { 56, 56 } },
-	{ V8_SCOPE_VARIABLES, { "scopeinfo_idx_first_vars" }, { 3, 5 } },
-	{ V8_BYTECODE_DATA, { "class_BytecodeArray__data__uintptr_t" }, { 54, 64 } },
-	{ V8_BYTECODE_POSITIONS, { 0 }, { 32, 24 } },
-	{ V8_CODE_DEOPT, { 0 }, { 16, 8 } },
-	{ V8_CODE_POSITIONS, { 0 }, { 24, 16 } },
-	{ V8_CODE_START, { "class_Code__instruction_start__Address" }, { 40, 40 } },
-	{ V8_CODE_SIZE, { "class_Code__instruction_size__int" }, { 56, 56 } },
-	{ V8_CODE_FLAGS, { "class_Code__flags__uint32_t" }, { 48, 52 } },
+	  { 32, 40, 20, 20 } },
+	{ V8_SHARED_LENGTH, { "class_SharedFunctionInfo__length__uint16_t" }, { 40, 48, 24, 24 } },
+	{ V8_SCRIPT_SOURCE, { "class_Script__source__Object" }, { 8, 8, 4, 4 } },
+	{ V8_SCRIPT_NAME, { "class_Script__name__Object" }, { 16, 16, 8, 8 } },
+	{ V8_SCRIPT_LINE_ENDS, { "class_Script__line_ends__Object" }, { 56, 56, 28, 28 } },
+	{ V8_SCRIPT_LAZY,
+	  { "class_Script__compiled_lazy_function_positions__Object" },
+	  { 0, 96, 48, 48 } },
+	{ V8_SCOPE_VARIABLES, { "scopeinfo_idx_first_vars" }, { 3, 5, 5, 5 } },
+	{ V8_EXPOSED_HEAD, { 0 }, { 8, 8, 4, 8 } },
+	{ V8_BYTECODE_DATA, { "class_BytecodeArray__data__uintptr_t" }, { 54, 64, 36, 40 } },
+	{ V8_BYTECODE_POSITIONS, { 0 }, { 32, 24, 12, 16 } },
+	{ V8_CODE_DEOPT, { 0 }, { 16, 8, 4, 8 } },
+	{ V8_CODE_POSITIONS, { 0 }, { 24, 16, 8, 12 } },
+	{ V8_CODE_START, { "class_Code__instruction_start__Address" }, { 40, 40, 20, 0 } },
+	{ V8_CODE_STREAM, { 0 }, { 0, 0, 16, 20 } },
+	{ V8_CODE_SIZE, { "class_Code__instruction_size__int" }, { 56, 56, 36, 32 } },
+	{ V8_CODE_FLAGS, { "class_Code__flags__uint32_t" }, { 48, 52, 32, 28 } },
 	{ V8_CODE_HEADER,
 	  { "class_InstructionStream__instruction_start__uintptr_t",
 	    "class_Code__instruction_start__uintptr_t" },
-	  { 96, 32 } },
-	{ V8_CODE_KIND_MASK, { "CodeKindFieldMask" }, { 15, 15 } },
-	{ V8_CODE_KIND_BASELINE, { "CodeKindBaseline" }, { 11, 11 } },
-	{ V8_DEOPT_LITERALS, { "DeoptimizationDataLiteralArrayIndex" }, { 2, 3 } },
+	  { 96, 32, 16, 16 } },
+	{ V8_CODE_KIND_MASK, { "CodeKindFieldMask" }, { 15, 15, 15, 15 } },
+	{ V8_CODE_KIND_BASELINE, { "CodeKindBaseline" }, { 11, 11, 11, 11 } },
+	{ V8_DEOPT_LITERALS, { "DeoptimizationDataLiteralArrayIndex" }, { 2, 3, 3, 3 } },
 	{ V8_DEOPT_SHARED,
 	  { "DeoptimizationDataSharedFunctionInfoIndex",
 	    "DeoptimizationDataWrappedSharedFunctionInfoIndex" },
-	  { 6, 7 } },
-	{ V8_DEOPT_INLINING, { "DeoptimizationDataInliningPositionsIndex" }, { 7, 8 } },
+	  { 6, 7, 7, 7 } },
+	{ V8_DEOPT_INLINING, { "DeoptimizationDataInliningPositionsIndex" }, { 7, 8, 8, 8 } },
 };
 
 /* Returns 1 if there is such a symbol, whose number it sets. */
@@ -112,11 +128,11 @@ static int read_constant(const struct elf_exports *exports, const char *name, in
 }
 
 static int set_value(const struct elf_exports *exports, const struct constant *constant,
-		     bool is_trusted, struct runtime_file *file)
+		     enum layout layout, struct runtime_file *file)
 {
 	int32_t number = 0;
 
-	file->values[constant->value] = constant->fallback[is_trusted];
+	file->values[constant->value] = constant->fallback[layout];
 	for (size_t i = 0; i < MAX_NAMES && constant->names[i]; i++) {
 		int r = read_constant(exports, constant->names[i], &number);
 
@@ -135,9 +151,9 @@ static int read_constants(const struct elf_exports *exports, struct runtime_file
 	int32_t number;
 
 	int r = read_constant(exports, TRUSTED_SPACE, &number);
-	bool is_trusted = r > 0;
+	enum layout layout = r > 0 ? LAYOUT_TRUSTED : LAYOUT_PLAIN;
 	for (size_t i = 0; i < array_len(constants) && r >= 0; i++)
-		r = set_value(exports, &constants[i], is_trusted, file);
+		r = set_value(exports, &constants[i], layout, file);
 	return r < 0 ? r : 0;
 }
 
@@ -146,6 +162,13 @@ static const enum v8_value types[] = {
 	V8_TYPE_SHARED, V8_TYPE_SCOPE,	  V8_TYPE_SCRIPT,	    V8_TYPE_CODE,
 	V8_TYPE_STREAM, V8_TYPE_BYTECODE, V8_TYPE_INTERPRETER_DATA, V8_TYPE_WRAPPER,
 };
+
+static enum layout layout_of(const struct v8_embedded *embedded)
+{
+	if (!embedded->is_compressed)
+		return LAYOUT_TRUSTED;
+	return embedded->trusted_cage != 0 ? LAYOUT_CAGED : LAYOUT_COMPRESSED;
+}
 
 /* Sets the values of a file without constants, if it has a V8: those of the newest version that is
  * known. Returns 1 if it has one. */
@@ -159,13 +182,12 @@ static int read_unexported(struct elf_exports *exports, struct runtime_file *fil
 	if (r == 0 && file->version == 0)
 		r = v8_version_in_data(exports->reader, &file->version);
 	for (size_t i = 0; i < array_len(constants) && r == 0; i++)
-		r = set_value(exports, &constants[i], true, file);
+		r = set_value(exports, &constants[i], layout_of(&embedded), file);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	for (size_t i = 0; i < array_len(types); i++)
 		file->values[types[i]] = V8_UNKNOWN_TYPE;
-	if (embedded.is_compressed)
-		file->values[V8_TAGGED_BYTES] = COMPRESSED_BYTES;
+	file->values[V8_TRUSTED_CAGE] = embedded.trusted_cage;
 	if (file->version != 0 && file->version >> V8_MAJOR_SHIFT <= LAST_MAJOR_WITH_BASELINE_10)
 		file->values[V8_CODE_KIND_BASELINE] = 10;
 	file->values[V8_BUILTINS_START] = embedded.start;
@@ -201,6 +223,7 @@ static void set_by_version(struct runtime_file *file)
 	uint32_t version = file->version != 0 ? file->version : UINT32_MAX;
 
 	file->values[V8_POSITION_DISTANCES] = distances_of(version);
+	file->values[V8_SMI_LENGTHS] = version < FIRST_LENGTHS;
 	file->values[V8_SCOPE_HAS_RECEIVER] = version >> V8_MAJOR_SHIFT <= LAST_MAJOR_WITH_RECEIVER;
 	/* The kinds are the next ones. */
 	if (version >= FIRST_MAGLEV)

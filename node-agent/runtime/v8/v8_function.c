@@ -26,8 +26,7 @@
 #define SCOPE_HAS_FUNCTION_NAME (3U << 12)
 #define SCOPE_HAS_INFERRED_NAME (1U << 14)
 
-#define INTERPRETER_DATA_BYTECODE 8
-#define BASELINE_DATA_BYTECODE 16
+#define BASELINE_DATA_BYTECODE 16 /* only with whole pointers */
 
 struct scope {
 	const struct v8_heap *heap;
@@ -39,7 +38,7 @@ struct scope {
 
 static int read_scope_word(const struct scope *scope, uint64_t index, uint64_t *ret)
 {
-	return v8_heap_word(scope->heap, scope->object, index * V8_WORD_BYTES, ret);
+	return v8_heap_word(scope->heap, scope->object, index * v8_word_bytes(scope->heap), ret);
 }
 
 /* The names of local variables, or the table that has them, precede a word for each variable. */
@@ -62,18 +61,27 @@ static int skip_locals(struct scope *scope)
 	return r;
 }
 
-static int open_scope(const struct v8_heap *heap, uint64_t object, struct scope *ret)
+/* The flags are a small integer up to 12, then a number of 32 bits. */
+static int read_flags(const struct scope *scope, uint32_t *ret_flags)
 {
 	uint64_t flags;
 
+	if (v8_heap_is_compressed(scope->heap))
+		return v8_heap_u32(scope->heap, scope->object, V8_COMPRESSED_BYTES, ret_flags);
+	int r = read_scope_word(scope, SCOPE_FLAGS, &flags);
+	if (r == 0)
+		*ret_flags = v8_is_smi(flags) ? (uint32_t)v8_smi(flags) : (uint32_t)flags;
+	return r;
+}
+
+static int open_scope(const struct v8_heap *heap, uint64_t object, struct scope *ret)
+{
 	*ret = (struct scope){ .heap = heap, .object = object };
 	if (!v8_is_scope(heap, object))
 		return -ENOENT;
-	int r = read_scope_word(ret, SCOPE_FLAGS, &flags);
+	int r = read_flags(ret, &ret->flags);
 	if (r < 0)
 		return r;
-	/* A small integer up to 12, then a number of 32 bits. */
-	ret->flags = v8_is_smi(flags) ? (uint32_t)v8_smi(flags) : (uint32_t)flags;
 	ret->next = 1 + heap->values[V8_SCOPE_VARIABLES];
 	ret->has_fixed_positions = ret->next > SCOPE_FIXED_POSITIONS;
 	return skip_locals(ret);
@@ -157,11 +165,11 @@ int v8_bytecode_of(const struct v8_heap *heap, uint64_t data, bool may_be_code,
 	int r = 0;
 
 	if (may_be_code && v8_is_code(heap, data))
-		r = v8_heap_word(heap, data, heap->values[V8_CODE_DEOPT], &data);
+		r = v8_heap_protected(heap, data, heap->values[V8_CODE_DEOPT], &data);
 	else if (may_be_code && v8_heap_is(heap, data, heap->values[V8_TYPE_BASELINE_DATA]))
 		r = v8_heap_word(heap, data, BASELINE_DATA_BYTECODE, &data);
 	if (r == 0 && v8_is_interpreter_data(heap, data))
-		r = v8_heap_word(heap, data, INTERPRETER_DATA_BYTECODE, &data);
+		r = v8_heap_protected(heap, data, heap->values[V8_EXPOSED_HEAD], &data);
 	if (r < 0)
 		return r;
 	if (!v8_is_bytecode(heap, data))
@@ -174,8 +182,18 @@ int v8_function_bytecode(const struct v8_heap *heap, uint64_t shared, uint64_t *
 {
 	uint64_t data;
 
+	if (heap->values[V8_TRUSTED_CAGE] != 0)
+		return -ENOENT;
 	int r = v8_heap_word(heap, shared, heap->values[V8_SHARED_DATA], &data);
 	return r < 0 ? r : v8_bytecode_of(heap, data, true, ret_bytecode);
+}
+
+bool v8_function_has(const struct v8_heap *heap, uint64_t shared, uint64_t object)
+{
+	uint32_t data, handle;
+
+	return v8_heap_u32(heap, shared, heap->values[V8_SHARED_DATA], &data) == 0 &&
+	       v8_heap_u32(heap, object, v8_word_bytes(heap), &handle) == 0 && data == handle;
 }
 
 int v8_function_add(const struct v8_heap *heap, const struct v8_function *function,

@@ -26,7 +26,8 @@ int v8_function_read(const struct v8_heap *heap, uint64_t shared, struct v8_func
 /* Returns the check of a tag, or a negative errno as above. */
 int v8_function_check(const struct v8_heap *heap, uint64_t shared) must_check;
 
-/* Finds the BytecodeArray of a function. Errors: -ENOENT it has none (any more); as above. */
+/* Finds the BytecodeArray of a function. Errors: -ENOENT it has none (any more), or it has a handle
+ * to an object in a trusted cage; as above. */
 int v8_function_bytecode(const struct v8_heap *heap, uint64_t shared, uint64_t *ret_bytecode)
 	must_check;
 
@@ -34,6 +35,9 @@ int v8_function_bytecode(const struct v8_heap *heap, uint64_t shared, uint64_t *
  * may_be_code) what functions with baseline code have. */
 int v8_bytecode_of(const struct v8_heap *heap, uint64_t data, bool may_be_code,
 		   uint64_t *ret_bytecode) must_check;
+
+/* Returns whether a function has a handle to an object in a trusted cage. */
+bool v8_function_has(const struct v8_heap *heap, uint64_t shared, uint64_t object);
 
 /* Adds a line of the function, that of a position in its script, or its first line if the position
  * is unknown. Errors: those of v8_string_append(). */

@@ -31,16 +31,17 @@ static void set_reason(struct runtime_found *found, const char *reason)
 /* Sets whether the frames of a V8 can be named, and why not, or what is not as usual. */
 static void judge(const struct runtime_file *file, struct runtime_found *found)
 {
-	bool is_compressed = file->values[V8_TAGGED_BYTES] != V8_WORD_BYTES;
-	bool is_usable = !is_compressed && has_needed(file);
+	bool is_exported = file->values[V8_TYPE_SHARED] != V8_UNKNOWN_TYPE;
+	bool is_marked = file->values[V8_TAGGED_BYTES] != V8_WORD_BYTES && is_exported;
+	bool is_usable = !is_marked && has_needed(file);
 
 	found->state = is_usable ? RUNTIME_READY : RUNTIME_UNSUPPORTED;
-	found->is_marked = is_compressed;
-	if (is_compressed)
-		set_reason(found, "V8 with compressed pointers");
+	found->is_marked = is_marked;
+	if (is_marked)
+		set_reason(found, "V8 with compressed pointers and constants for debuggers");
 	else if (!is_usable)
 		set_reason(found, "V8 without the constants for debuggers");
-	else if (file->values[V8_TYPE_SHARED] == V8_UNKNOWN_TYPE)
+	else if (!is_exported)
 		set_reason(found, "no constants for debuggers: read like V8 14.6");
 	else if (file->values[V8_NR_BYTECODES] == 0)
 		set_reason(found, "lines of baseline code are those of its functions");
@@ -58,12 +59,15 @@ static int inspect(struct process_memory *memory, const struct runtime_file *fil
 	found.process.kind = RUNTIME_V8;
 	found.layout.v8 = (struct v8_layout){
 		.kind = RUNTIME_V8,
-		.is_compressed = found.is_marked,
-		.map_type = V8_MAP_INSTANCE_TYPE,
+		.is_compressed = file->values[V8_TAGGED_BYTES] != V8_WORD_BYTES,
+		.is_marked = found.is_marked,
+		.map_type = (uint16_t)(file->values[V8_TAGGED_BYTES] + V8_MAP_INSTANCE_TYPE),
 		.function_shared = (uint16_t)file->values[V8_FUNCTION_SHARED],
 		.shared_type = (uint16_t)file->values[V8_TYPE_SHARED],
 		.bytecode_type = (uint16_t)file->values[V8_TYPE_BYTECODE],
 		.shared_check = (uint16_t)file->values[V8_SHARED_LENGTH],
+		.bytecode_length = (uint16_t)file->values[V8_EXPOSED_HEAD],
+		.trusted_cage = (uint16_t)file->values[V8_TRUSTED_CAGE],
 		.builtins_start = (uint32_t)file->values[V8_BUILTINS_START],
 		.builtins_end = (uint32_t)file->values[V8_BUILTINS_END],
 	};

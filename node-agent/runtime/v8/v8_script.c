@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define LINE_OFFSET 8 /* of Script.line_offset, behind the name */
+#define URL_WORDS 2 /* from V8_SCRIPT_LAZY on */
 #define MAX_SOURCE_CHARS (16 << 20)
 #define CHUNK_BYTES 16384
 #define NOTED_CHARS (64 << 10)
@@ -175,15 +175,16 @@ static int64_t search_line_ends(const struct v8_heap *heap, uint64_t script, int
 	return low;
 }
 
-/* Returns the number of lines before the script's first one, in its file. */
+/* Returns the number of lines before the script's first one, in its file: Script.line_offset, which
+ * is the word behind the name. */
 static int32_t line_offset_of(const struct v8_heap *heap, uint64_t script)
 {
-	uint64_t word;
+	int32_t nr_lines;
 
-	if (v8_heap_word(heap, script, heap->values[V8_SCRIPT_NAME] + LINE_OFFSET, &word) < 0 ||
-	    !v8_is_smi(word))
+	if (v8_heap_smi(heap, script, heap->values[V8_SCRIPT_NAME] + v8_word_bytes(heap),
+			&nr_lines) < 0)
 		return 0;
-	return v8_smi(word);
+	return nr_lines;
 }
 
 uint32_t v8_script_line(const struct v8_heap *heap, uint64_t script, int32_t position)
@@ -201,12 +202,29 @@ uint32_t v8_script_line(const struct v8_heap *heap, uint64_t script, int32_t pos
 	return line > 0 && line <= UINT32_MAX ? (uint32_t)line : 0;
 }
 
+/* Finds the string that names a script: its name, or else the URL that its source tells, as that of
+ * eval() may. */
+static int find_name(const struct v8_heap *heap, uint64_t script, uint64_t *ret_name)
+{
+	uint64_t lazy = heap->values[V8_SCRIPT_LAZY], name, url;
+
+	int r = v8_heap_word(heap, script, heap->values[V8_SCRIPT_NAME], &name);
+	if (r < 0)
+		return r;
+	if (lazy != 0 && !v8_string_has_text(heap, name) &&
+	    v8_heap_word(heap, script, lazy + URL_WORDS * v8_word_bytes(heap), &url) == 0 &&
+	    v8_string_has_text(heap, url))
+		name = url;
+	*ret_name = name;
+	return 0;
+}
+
 int v8_script_name(const struct v8_heap *heap, uint64_t script, struct strbuf *out)
 {
 	size_t scheme_len = strlen(FILE_SCHEME), start = out->len;
 	uint64_t name;
 
-	int r = v8_heap_word(heap, script, heap->values[V8_SCRIPT_NAME], &name);
+	int r = find_name(heap, script, &name);
 	if (r < 0)
 		return r;
 	r = v8_string_append(heap, name, RUNTIME_FILE_MAX_BYTES, out);

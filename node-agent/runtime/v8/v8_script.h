@@ -14,8 +14,9 @@
 /* Returns the line, from 1 on, of a position in a script; 0 if it is unknown. */
 uint32_t v8_script_line(const struct v8_heap *heap, uint64_t script, int32_t position);
 
-/* Appends the name of the script's file, without "file://". Appends nothing for one without a
- * name, as of eval(). Errors: those of v8_string_append(). */
+/* Appends the name of the script's file, without "file://". One without a name, as of eval(), has
+ * the URL that its source tells; nothing is appended if there is none. Errors: those of
+ * v8_string_append(). */
 int v8_script_name(const struct v8_heap *heap, uint64_t script, struct strbuf *out) must_check;
 
 #endif

@@ -16,11 +16,13 @@ enum {
 	REPRESENTATION_THIN = 5
 };
 
-/* Offsets, the same in all versions. */
-#define STRING_LENGTH 12
-#define STRING_CHARS 16
-#define STRING_FIRST 16 /* ConsString.first, SlicedString.parent, ThinString.actual */
-#define STRING_SECOND 24 /* ConsString.second, SlicedString.offset, ExternalString's address */
+/* Offsets behind the first word, the same in all versions. */
+#define STRING_LENGTH 4
+#define STRING_CHARS 8
+#define STRING_FIRST 8 /* ConsString.first, SlicedString.parent, ThinString.actual */
+/* One word behind it: ConsString.second, SlicedString.offset. An ExternalString has two addresses
+ * there instead, which are not compressed. */
+#define EXTERNAL_ADDRESS 16
 
 #define MAX_REFERENCES 32 /* from string to string */
 #define MAX_PARTS 256
@@ -29,41 +31,60 @@ enum {
 struct string {
 	uint32_t type;
 	uint32_t length;
-	uint64_t words[2]; /* at STRING_FIRST and STRING_SECOND */
+	uint64_t words[2]; /* at STRING_FIRST, but of an ExternalString */
 };
+
+static uint32_t representation_of(const struct string *string)
+{
+	return string->type & REPRESENTATION_MASK;
+}
+
+static bool refers_to_strings(const struct string *string)
+{
+	return representation_of(string) != REPRESENTATION_SEQ &&
+	       representation_of(string) != REPRESENTATION_EXTERNAL;
+}
 
 static int read_string(const struct v8_heap *heap, uint64_t object, struct string *ret)
 {
+	uint64_t first = v8_word_bytes(heap);
+
 	int r = v8_heap_type(heap, object);
 	if (r < 0)
 		return r;
 	ret->type = (uint32_t)r;
 	if (ret->type >= heap->values[V8_FIRST_NONSTRING])
 		return -ENOENT;
-	r = v8_heap_u32(heap, object, STRING_LENGTH, &ret->length);
+	r = v8_heap_u32(heap, object, first + STRING_LENGTH, &ret->length);
 	ret->words[0] = ret->words[1] = 0;
-	if (r < 0 || (ret->type & REPRESENTATION_MASK) == REPRESENTATION_SEQ)
+	if (r < 0 || !refers_to_strings(ret))
 		return r;
-	return v8_heap_read(heap, object, STRING_FIRST, ret->words, sizeof(ret->words));
+	r = v8_heap_word(heap, object, first + STRING_FIRST, &ret->words[0]);
+	if (r < 0 || representation_of(ret) == REPRESENTATION_THIN)
+		return r;
+	return v8_heap_word(heap, object, 2 * first + STRING_FIRST, &ret->words[1]);
 }
 
-static int external_chars(const struct string *string, uint64_t *ret_address)
+/* In builds with a trusted cage, tables have the addresses of external strings. */
+static int external_chars(const struct v8_heap *heap, uint64_t object, const struct string *string,
+			  uint64_t *ret_address)
 {
-	if (string->type & UNCACHED_BIT)
+	uint64_t offset = v8_word_bytes(heap) + EXTERNAL_ADDRESS;
+
+	if (string->type & UNCACHED_BIT || heap->values[V8_TRUSTED_CAGE] != 0)
 		return -ENOENT;
-	*ret_address = string->words[1];
-	return 0;
+	return v8_heap_read(heap, object, offset, ret_address, sizeof(*ret_address));
 }
 
 /* Returns 1 if the string has its characters in one place, which it sets. */
-static int take_chars(uint64_t object, const struct string *string, uint32_t start,
-		      struct v8_flat *ret_flat)
+static int take_chars(const struct v8_heap *heap, uint64_t object, const struct string *string,
+		      uint32_t start, struct v8_flat *ret_flat)
 {
-	uint64_t address = (object & ~3ULL) + STRING_CHARS;
+	uint64_t address = (object & ~3ULL) + v8_word_bytes(heap) + STRING_CHARS;
 	bool is_two_byte = !(string->type & ONE_BYTE_BIT);
 
-	if ((string->type & REPRESENTATION_MASK) == REPRESENTATION_EXTERNAL &&
-	    external_chars(string, &address) < 0)
+	if (representation_of(string) == REPRESENTATION_EXTERNAL &&
+	    external_chars(heap, object, string, &address) < 0)
 		return -ENOENT;
 	if (start > string->length || ret_flat->length > string->length - start)
 		return -ENOENT;
@@ -88,10 +109,10 @@ static int follow(const struct v8_heap *heap, uint64_t *object, uint32_t *start,
 	int r = read_string(heap, *object, &string);
 	if (r < 0)
 		return r;
-	switch (string.type & REPRESENTATION_MASK) {
+	switch (representation_of(&string)) {
 	case REPRESENTATION_SEQ:
 	case REPRESENTATION_EXTERNAL:
-		return take_chars(*object, &string, *start, ret_flat);
+		return take_chars(heap, *object, &string, *start, ret_flat);
 	case REPRESENTATION_SLICED:
 		if (!v8_is_smi(string.words[1]) || v8_smi(string.words[1]) < 0)
 			return -ENOENT;
@@ -229,8 +250,7 @@ static int split_cons(const struct v8_heap *heap, uint64_t object, struct pendin
 	int r = read_string(heap, object, &string);
 	if (r < 0)
 		return r;
-	if ((string.type & REPRESENTATION_MASK) != REPRESENTATION_CONS ||
-	    pending->nr + 2 > MAX_REFERENCES)
+	if (representation_of(&string) != REPRESENTATION_CONS || pending->nr + 2 > MAX_REFERENCES)
 		return -ENOENT;
 	pending->objects[pending->nr++] = string.words[1];
 	pending->objects[pending->nr++] = string.words[0];

@@ -12,8 +12,9 @@
 #define BASELINE 11
 #define CODE_BYTES 5000
 
-static const enum v8_memory_layout layouts[] = { V8_MEMORY_9, V8_MEMORY_12, V8_MEMORY_13,
-						 V8_MEMORY_15 };
+static const enum v8_memory_layout layouts[] = {
+	V8_MEMORY_9, V8_MEMORY_12, V8_MEMORY_13, V8_MEMORY_15, V8_MEMORY_COMPRESSED, V8_MEMORY_CAGED
+};
 
 static void code_is_found_by_an_address_in_it(void **state)
 {
@@ -91,7 +92,7 @@ static void put_deopt(struct v8_memory *objects, uint64_t code, uint64_t shared,
 
 	words[objects->values[V8_DEOPT_LITERALS]] = v8_memory_put_array(objects, literals,
 									array_len(literals));
-	words[objects->values[V8_DEOPT_SHARED]] = shared;
+	words[objects->values[V8_DEOPT_SHARED]] = v8_memory_put_wrapper(objects, shared);
 	words[objects->values[V8_DEOPT_INLINING]] = v8_memory_put_bytes(objects, positions,
 									sizeof(positions));
 	v8_memory_set(objects, code, objects->values[V8_CODE_DEOPT],
@@ -243,7 +244,7 @@ static void damaged_baseline_code_tells_nothing(void **state)
 	uint64_t object = v8_memory_put_code(&objects, BASELINE, CODE_BYTES, &start);
 	uint64_t huge = v8_memory_put_bytecode(&objects, "\4", 1, 0);
 	uint64_t other = v8_memory_put_bytecode(&objects, "\4", 1, 0);
-	v8_memory_set(&objects, huge, V8_ARRAY_LENGTH, v8_memory_smi(INT32_MAX));
+	v8_memory_set(&objects, huge, objects.values[V8_EXPOSED_HEAD], v8_memory_smi(INT32_MAX));
 	const uint64_t data[] = { 0, object, huge, other };
 
 	assert_int_equal(v8_code_find(&objects.heap, start + 5, &code), 0);

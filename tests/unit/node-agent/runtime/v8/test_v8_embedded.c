@@ -177,6 +177,61 @@ static void code_tells_whether_pointers_are_compressed(void **state)
 	}
 }
 
+/* Puts an instruction into each function. */
+static void put_instructions(uint8_t *bytes, uint32_t end, uint32_t step, const uint8_t *code,
+			     size_t len)
+{
+	for (uint32_t at = 128; at + 256 < end; at += step)
+		memcpy(bytes + CODE + at, code, len);
+}
+
+static void code_tells_where_the_trusted_cage_is(void **state)
+{
+	/* or 0x250(%r13), %rcx; add 0x48(%r13), %r9 */
+	static const struct {
+		uint8_t code[7];
+		uint8_t len;
+		uint16_t offset;
+	} uses[] = { { { 0x49, 0x0b, 0x8d, 0x50, 2, 0, 0 }, 7, 0x250 },
+		     { { 0x4d, 0x03, 0x4d, 0x48 }, 4, 0x48 } };
+	struct v8_embedded embedded = { 0 };
+	uint32_t end;
+	(void)state;
+
+	for (size_t i = 0; i < array_len(uses); i++) {
+		uint8_t *bytes = make_file(&end);
+
+		put_instructions(bytes, end, 4096, uses[i].code, uses[i].len);
+		assert_int_equal(find(bytes, &embedded), 0);
+		assert_int_equal(embedded.trusted_cage, uses[i].offset);
+	}
+}
+
+static void other_words_of_the_isolate_are_no_cage(void **state)
+{
+	/* Not aligned, too far, below the isolate, in another register, and a move. */
+	static const uint8_t others[][7] = {
+		{ 0x49, 0x0b, 0x8d, 0x51, 2, 0, 0 },	   { 0x49, 0x0b, 0x8d, 0, 0, 2, 0 },
+		{ 0x49, 0x0b, 0x4d, 0xf8, INT, INT, INT }, { 0x48, 0x0b, 0x8d, 0x50, 2, 0, 0 },
+		{ 0x49, 0x8b, 0x8d, 0x50, 2, 0, 0 },
+	};
+	static const uint8_t seldom[] = { 0x49, 0x0b, 0x8d, 0x50, 2, 0, 0 };
+	struct v8_embedded embedded = { 0 };
+	uint32_t end;
+	(void)state;
+
+	for (size_t i = 0; i <= array_len(others); i++) {
+		uint8_t *bytes = make_file(&end);
+
+		if (i < array_len(others))
+			put_instructions(bytes, end, 4096, others[i], sizeof(others[i]));
+		else
+			put_instructions(bytes, end, 1 << 16, seldom, sizeof(seldom));
+		assert_int_equal(find(bytes, &embedded), 0);
+		assert_int_equal(embedded.trusted_cage, 0);
+	}
+}
+
 static void files_with_little_code_are_not_searched(void **state)
 {
 	struct v8_embedded embedded;
@@ -311,6 +366,8 @@ int main(void)
 		cmocka_unit_test(builtins_are_found_by_their_table),
 		cmocka_unit_test(the_table_may_be_in_another_order),
 		cmocka_unit_test(code_tells_whether_pointers_are_compressed),
+		cmocka_unit_test(code_tells_where_the_trusted_cage_is),
+		cmocka_unit_test(other_words_of_the_isolate_are_no_cage),
 		cmocka_unit_test(files_with_little_code_are_not_searched),
 		cmocka_unit_test(other_files_have_no_builtins),
 		cmocka_unit_test(damaged_files_have_no_builtins),

@@ -17,8 +17,10 @@
 #define SOURCE "function f() {\n  g();\n}\nfunction g() {\n  h();\n}\n"
 enum { IN_F = 18, IN_G = 41, START_F = 10, START_G = 33 };
 
-static const enum v8_memory_layout layouts[] = { V8_MEMORY_9, V8_MEMORY_12, V8_MEMORY_13,
-						 V8_MEMORY_15 };
+static const enum v8_memory_layout layouts[] = {
+	V8_MEMORY_9, V8_MEMORY_12, V8_MEMORY_13, V8_MEMORY_15, V8_MEMORY_COMPRESSED, V8_MEMORY_CAGED
+};
+static const enum v8_memory_layout compressed[] = { V8_MEMORY_COMPRESSED, V8_MEMORY_CAGED };
 
 /* Two functions; the first one calls the second one. */
 struct program {
@@ -63,6 +65,13 @@ static uint16_t check_of(struct program *program, uint64_t shared)
 	return (uint16_t)r;
 }
 
+/* Returns the tag of a frame of compiled code. */
+static uint64_t code_tag(struct program *program, uint64_t shared)
+{
+	return RUNTIME_TAG(RUNTIME_FRAME_V8_CODE, check_of(program, shared),
+			   program->objects.heap.trusted_cage >> 32);
+}
+
 /* Names a frame as "name file:line(start_line) …". */
 static int name(struct program *program, const uint64_t *words, char *text, size_t max)
 {
@@ -98,7 +107,7 @@ static void assert_named(struct program *program, const uint64_t *words, const c
 static void interpreted_frames_have_the_line_of_their_bytecode(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < array_len(layouts); i++) {
+	for (size_t i = 0; layouts[i] != V8_MEMORY_CAGED; i++) {
 		_cleanup_(program_done) struct program program;
 
 		program_init(&program, layouts[i]);
@@ -108,6 +117,98 @@ static void interpreted_frames_have_the_line_of_their_bytecode(void **state)
 					   program.f };
 		assert_named(&program, words, "f /app.js:2(1)");
 	}
+}
+
+/* Code of f with g inlined, from its first instruction on. */
+static uint64_t put_optimized(struct program *program)
+{
+	static const uint8_t table[] = { 0x02, 0xa8, 0x81, 0x80, 0x80, 0x10 };
+	const uint64_t inlining[] = { (IN_F + 1) << 1, 0 };
+	struct v8_memory *objects = &program->objects;
+	uint64_t start, deopt[10] = { 0 };
+	uint64_t code = v8_memory_put_code(objects, OPTIMIZED, CODE_BYTES, &start);
+
+	deopt[objects->values[V8_DEOPT_LITERALS]] = v8_memory_put_array(objects, &program->g, 1);
+	deopt[objects->values[V8_DEOPT_SHARED]] = v8_memory_put_wrapper(objects, program->f);
+	deopt[objects->values[V8_DEOPT_INLINING]] = v8_memory_put_bytes(objects, inlining,
+									sizeof(inlining));
+	v8_memory_set(objects, code, objects->values[V8_CODE_DEOPT],
+		      v8_memory_put_array(objects, deopt, array_len(deopt)));
+	v8_memory_set(objects, code, objects->values[V8_CODE_POSITIONS],
+		      v8_memory_put_bytes(objects, table, sizeof(table)));
+	return start;
+}
+
+static void frames_may_have_their_bytecode(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < array_len(compressed); i++) {
+		_cleanup_(program_done) struct program program;
+
+		program_init(&program, compressed[i]);
+		uint64_t offset = program.objects.values[V8_BYTECODE_DATA] - 1 + 1;
+		const uint64_t words[] = { RUNTIME_TAG(RUNTIME_FRAME_V8_ARRAY,
+						       check_of(&program, program.f), offset),
+					   program.bytecode, program.f };
+		assert_named(&program, words, "f /app.js:2(1)");
+	}
+}
+
+/* The word in the place of the bytecode is another object, none, or one in no memory. */
+static void frames_with_other_bytecode_have_the_first_line(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < array_len(compressed); i++) {
+		_cleanup_(program_done) struct program program;
+
+		program_init(&program, compressed[i]);
+		uint64_t array = v8_memory_put_array(&program.objects, NULL, 0);
+		const uint64_t others[] = { array, program.bytecode - 1,
+					    program.bytecode + (1 << 22), 0, UINT64_MAX };
+		for (size_t k = 0; k < array_len(others); k++) {
+			const uint64_t words[] = { RUNTIME_TAG(RUNTIME_FRAME_V8_ARRAY,
+							       check_of(&program, program.f), 60),
+						   others[k], program.f };
+			assert_named(&program, words, "f /app.js:1(1)");
+		}
+	}
+}
+
+static void code_without_its_cage_has_the_first_line(void **state)
+{
+	(void)state;
+	static const uint64_t halves[] = { 0, 1, 0x7fff, RUNTIME_POSITION_MASK };
+	_cleanup_(program_done) struct program program;
+
+	program_init(&program, V8_MEMORY_CAGED);
+	uint64_t start = put_optimized(&program);
+	for (size_t i = 0; i < array_len(halves); i++) {
+		const uint64_t words[] = { RUNTIME_TAG(RUNTIME_FRAME_V8_CODE,
+						       check_of(&program, program.f), halves[i]),
+					   start + 10, program.f };
+		assert_named(&program, words, "f /app.js:1(1)");
+	}
+}
+
+/* Code that has the handle of another function, or of none, is not this function's. */
+static void baseline_code_of_another_function_tells_nothing(void **state)
+{
+	(void)state;
+	static const uint8_t sizes[] = { 1, 1, 1, 1, 1 };
+	_cleanup_(program_done) struct program program;
+	struct v8_memory *objects = &program.objects;
+	uint64_t start;
+
+	program_init(&program, V8_MEMORY_CAGED);
+	objects->values[V8_NR_BYTECODES] = sizeof(sizes);
+	memcpy(&objects->values[V8_BYTECODE_SIZES], sizes, sizeof(sizes));
+	uint64_t code = v8_memory_put_code(objects, BASELINE, CODE_BYTES, &start);
+	v8_memory_set(objects, code, objects->values[V8_CODE_DEOPT], program.bytecode);
+	v8_memory_set(objects, code, objects->values[V8_CODE_POSITIONS],
+		      v8_memory_put_bytes(objects, "\x10\x10\x10", 3));
+	v8_memory_share_handle(objects, program.g, code);
+	const uint64_t words[] = { code_tag(&program, program.f), start + 20, program.f };
+	assert_named(&program, words, "f /app.js:1(1)");
 }
 
 static void frames_without_a_table_have_the_first_line(void **state)
@@ -126,26 +227,6 @@ static void frames_without_a_table_have_the_first_line(void **state)
 	assert_named(&program, early, "f /app.js:1(1)");
 }
 
-/* Code of f with g inlined, from its first instruction on. */
-static uint64_t put_optimized(struct program *program)
-{
-	static const uint8_t table[] = { 0x02, 0xa8, 0x81, 0x80, 0x80, 0x10 };
-	const uint64_t inlining[] = { (IN_F + 1) << 1, 0 };
-	struct v8_memory *objects = &program->objects;
-	uint64_t start, deopt[10] = { 0 };
-	uint64_t code = v8_memory_put_code(objects, OPTIMIZED, CODE_BYTES, &start);
-
-	deopt[objects->values[V8_DEOPT_LITERALS]] = v8_memory_put_array(objects, &program->g, 1);
-	deopt[objects->values[V8_DEOPT_SHARED]] = program->f;
-	deopt[objects->values[V8_DEOPT_INLINING]] = v8_memory_put_bytes(objects, inlining,
-									sizeof(inlining));
-	v8_memory_set(objects, code, objects->values[V8_CODE_DEOPT],
-		      v8_memory_put_array(objects, deopt, array_len(deopt)));
-	v8_memory_set(objects, code, objects->values[V8_CODE_POSITIONS],
-		      v8_memory_put_bytes(objects, table, sizeof(table)));
-	return start;
-}
-
 static void optimized_frames_have_the_functions_that_are_inlined(void **state)
 {
 	(void)state;
@@ -154,7 +235,7 @@ static void optimized_frames_have_the_functions_that_are_inlined(void **state)
 
 		program_init(&program, layouts[i]);
 		const uint64_t words[] = {
-			RUNTIME_TAG(RUNTIME_FRAME_V8_CODE, check_of(&program, program.f), 0),
+			code_tag(&program, program.f),
 			put_optimized(&program) + 10,
 			program.f,
 		};
@@ -193,9 +274,9 @@ static void baseline_frames_have_the_line_of_their_bytecode(void **state)
 		v8_memory_set(objects, code, objects->values[V8_CODE_DEOPT], program.bytecode);
 		v8_memory_set(objects, code, objects->values[V8_CODE_POSITIONS],
 			      v8_memory_put_bytes(objects, "\x10\x10\x10", 3));
-		uint64_t words[] = { RUNTIME_TAG(RUNTIME_FRAME_V8_CODE,
-						 check_of(&program, program.f), 0),
-				     start + 20, program.f };
+		if (layouts[i] == V8_MEMORY_CAGED)
+			v8_memory_share_handle(objects, program.f, code);
+		uint64_t words[] = { code_tag(&program, program.f), start + 20, program.f };
 		assert_named(&program, words, "f /app.js:2(1)");
 		words[1] = start + 3;
 		assert_named(&program, words, "f /app.js:1(1)");
@@ -240,7 +321,8 @@ static void inlining_that_never_ends_is_cut(void **state)
 	assert_int_equal(v8_heap_word(&objects->heap, code, objects->values[V8_CODE_DEOPT], &deopt),
 			 0);
 	v8_memory_set(objects, deopt,
-		      V8_ARRAY_DATA + V8_WORD_BYTES * objects->values[V8_DEOPT_INLINING],
+		      v8_array_data(&objects->heap) +
+			      V8_WORD_BYTES * objects->values[V8_DEOPT_INLINING],
 		      v8_memory_put_bytes(objects, loop, sizeof(loop)));
 	const uint64_t words[] = { RUNTIME_TAG(RUNTIME_FRAME_V8_CODE, check_of(&program, program.f),
 					       0),
@@ -253,6 +335,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(interpreted_frames_have_the_line_of_their_bytecode),
+		cmocka_unit_test(frames_may_have_their_bytecode),
+		cmocka_unit_test(frames_with_other_bytecode_have_the_first_line),
+		cmocka_unit_test(code_without_its_cage_has_the_first_line),
+		cmocka_unit_test(baseline_code_of_another_function_tells_nothing),
 		cmocka_unit_test(frames_without_a_table_have_the_first_line),
 		cmocka_unit_test(optimized_frames_have_the_functions_that_are_inlined),
 		cmocka_unit_test(code_of_another_function_names_only_the_frame_s_own),

@@ -117,7 +117,7 @@ static void what_cannot_be_read_is_not_supported(void **state)
 		uint64_t number;
 		const char *reason;
 	} cases[] = {
-		{ V8_TAGGED_BYTES, 4, "V8 with compressed pointers" },
+		{ V8_TAGGED_BYTES, 4, "V8 with compressed pointers and constants for debuggers" },
 		{ V8_TYPE_SHARED, 0, "V8 without the constants for debuggers" },
 		{ V8_TYPE_BYTECODE, 0, "V8 without the constants for debuggers" },
 	};
@@ -134,7 +134,7 @@ static void what_cannot_be_read_is_not_supported(void **state)
 		assert_string_equal(found.reason, cases[i].reason);
 		/* Its frames can be recognized, but not named. */
 		assert_int_equal(found.is_marked, cases[i].value == V8_TAGGED_BYTES);
-		assert_int_equal(found.layout.v8.is_compressed, found.is_marked);
+		assert_int_equal(found.layout.v8.is_marked, found.is_marked);
 	}
 }
 
@@ -153,6 +153,28 @@ static void unknown_types_are_told(void **state)
 	assert_int_equal(found.layout.v8.shared_type, V8_UNKNOWN_TYPE);
 }
 
+static void compressed_pointers_without_constants_are_read(void **state)
+{
+	(void)state;
+	struct process_memory memory = { .fd = -1 };
+	struct runtime_found found;
+	struct runtime_file file;
+
+	read_file("/proc/self/exe", 1, &file);
+	file.values[V8_TYPE_SHARED] = V8_UNKNOWN_TYPE;
+	file.values[V8_TAGGED_BYTES] = 4;
+	file.values[V8_TRUSTED_CAGE] = 592;
+	file.values[V8_EXPOSED_HEAD] = 8;
+	assert_int_equal(v8_runtime.inspect(&memory, &file, 0, &found), 0);
+	assert_int_equal(found.state, RUNTIME_READY);
+	assert_false(found.is_marked);
+	assert_false(found.layout.v8.is_marked);
+	assert_true(found.layout.v8.is_compressed);
+	assert_int_equal(found.layout.v8.map_type, 8);
+	assert_int_equal(found.layout.v8.trusted_cage, 592);
+	assert_int_equal(found.layout.v8.bytecode_length, 8);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -163,6 +185,7 @@ int main(void)
 		cmocka_unit_test(a_process_gets_the_layout_of_its_file),
 		cmocka_unit_test(what_cannot_be_read_is_not_supported),
 		cmocka_unit_test(unknown_types_are_told),
+		cmocka_unit_test(compressed_pointers_without_constants_are_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

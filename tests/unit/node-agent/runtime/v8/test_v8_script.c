@@ -164,6 +164,37 @@ static void files_have_names_without_their_scheme(void **state)
 	}
 }
 
+/* A script of eval() may tell its URL; that of others is not their name. */
+static void scripts_without_a_name_may_have_a_url(void **state)
+{
+	(void)state;
+	static const enum v8_memory_layout layouts[] = { V8_MEMORY_13, V8_MEMORY_COMPRESSED,
+							 V8_MEMORY_CAGED };
+	static const char *const names[] = { "", "/srv/app.js" };
+
+	for (size_t i = 0; i < array_len(layouts) * array_len(names); i++) {
+		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(100);
+		_cleanup_(v8_memory_done) struct v8_memory objects;
+		const char *name = names[i % 2];
+
+		v8_memory_init(&objects, layouts[i / 2]);
+		uint64_t script = v8_memory_put_script(&objects, name, "");
+		uint64_t offset = objects.values[V8_SCRIPT_LAZY] + 2 * v8_word_bytes(&objects.heap);
+		v8_memory_set(&objects, script, offset,
+			      v8_memory_put_string(&objects, "evaluated.js"));
+		assert_int_equal(v8_script_name(&objects.heap, script, &out), 0);
+		assert_string_equal(strbuf_str(&out), *name ? name : "evaluated.js");
+		strbuf_clear(&out);
+		v8_memory_set(&objects, script, offset, script);
+		assert_int_equal(v8_script_name(&objects.heap, script, &out), 0);
+		assert_string_equal(strbuf_str(&out), name);
+		objects.values[V8_SCRIPT_LAZY] = 0;
+		strbuf_clear(&out);
+		assert_int_equal(v8_script_name(&objects.heap, script, &out), 0);
+		assert_string_equal(strbuf_str(&out), name);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +206,7 @@ int main(void)
 		cmocka_unit_test(damaged_scripts_have_no_lines),
 		cmocka_unit_test(a_source_that_claims_to_be_huge_costs_little),
 		cmocka_unit_test(files_have_names_without_their_scheme),
+		cmocka_unit_test(scripts_without_a_name_may_have_a_url),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

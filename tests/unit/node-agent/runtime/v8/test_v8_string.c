@@ -32,13 +32,12 @@ static void strings_become_utf8(void **state)
 	assert_string_equal(strbuf_str(&out), "数xé🔥\xef\xbf\xbd\xef\xbf\xbd");
 }
 
-static void strings_that_refer_to_others_are_followed(void **state)
+static void refer_to_others(enum v8_memory_layout layout)
 {
-	(void)state;
 	_cleanup_(v8_memory_done) struct v8_memory objects;
 	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(OUT_MAX_BYTES);
 
-	v8_memory_init(&objects, V8_MEMORY_12);
+	v8_memory_init(&objects, layout);
 	uint64_t foo = v8_memory_put_string(&objects, "xFoox");
 	uint64_t bar = v8_memory_put_string(&objects, ".bar");
 	foo = v8_memory_put_reference(&objects, V8_STRING_SLICED, 3, foo, v8_memory_smi(1));
@@ -47,6 +46,37 @@ static void strings_that_refer_to_others_are_followed(void **state)
 	both = v8_memory_put_reference(&objects, V8_STRING_CONS, 11, both, bar);
 	assert_int_equal(append(&objects, both, &out), 0);
 	assert_string_equal(strbuf_str(&out), "Foo.bar.bar");
+}
+
+static void strings_that_refer_to_others_are_followed(void **state)
+{
+	(void)state;
+	refer_to_others(V8_MEMORY_12);
+	refer_to_others(V8_MEMORY_COMPRESSED);
+	refer_to_others(V8_MEMORY_CAGED);
+}
+
+/* With compressed pointers, addresses are whole. Where there is a trusted cage, tables have it. */
+static void external_characters_of_compressed_strings(void **state)
+{
+	(void)state;
+	static const struct {
+		enum v8_memory_layout layout;
+		int result;
+		const char *text;
+	} cases[] = { { V8_MEMORY_COMPRESSED, 0, "outside" }, { V8_MEMORY_CAGED, -ENOENT, "" } };
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		_cleanup_(v8_memory_done) struct v8_memory objects;
+		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(OUT_MAX_BYTES);
+
+		v8_memory_init(&objects, cases[i].layout);
+		v8_memory_put(&objects, 0x700000, "outside", 7);
+		uint64_t string = v8_memory_put_reference(&objects, V8_STRING_EXTERNAL, 7, 0x600000,
+							  0x700000);
+		assert_int_equal(append(&objects, string, &out), cases[i].result);
+		assert_string_equal(strbuf_str(&out), cases[i].text);
+	}
 }
 
 static void external_characters_are_read_where_they_are(void **state)
@@ -132,6 +162,7 @@ int main(void)
 		cmocka_unit_test(strings_become_utf8),
 		cmocka_unit_test(strings_that_refer_to_others_are_followed),
 		cmocka_unit_test(external_characters_are_read_where_they_are),
+		cmocka_unit_test(external_characters_of_compressed_strings),
 		cmocka_unit_test(only_the_first_characters_are_read),
 		cmocka_unit_test(damaged_strings_are_refused),
 		cmocka_unit_test(cycles_end),
