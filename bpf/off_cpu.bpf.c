@@ -65,13 +65,12 @@ static __always_inline __u8 read_wait_flags(struct task_struct *task, bool was_p
 static __always_inline bool note_lock(struct task_struct *task, struct scratch *scratch)
 {
 	struct sample_event *event = &scratch->event;
+	__u8 flag = 0;
 
-	if (!(event->wait_flags & WAIT_FLAG_PREEMPTED) &&
-	    read_user_lock(task, scratch, &event->lock)) {
-		event->wait_flags |= WAIT_FLAG_LOCK;
-		return true;
-	}
-	return !off_cpu_only_locks;
+	if (!(event->wait_flags & WAIT_FLAG_PREEMPTED))
+		flag = read_user_lock(task, scratch, &event->lock);
+	event->wait_flags |= flag;
+	return flag != 0 || !off_cpu_only_locks;
 }
 
 /* Fills in what a record says of the current task but its stacks. Returns whether it is wanted. */

@@ -8,6 +8,7 @@ long as it waited by its own clock, and the name of the lock at the tip.
 Exit status 0: all is right; 1: something is wrong, listed last; 77: it cannot run here."""
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,15 +23,26 @@ import kinds
 SECONDS = 4
 # What the thread does besides waiting is counted by its clock: it may be preempted, too.
 TOLERANCE = 0.3
-KERNEL_LOCKS = {"map_a_page": "[rwsem write mmap_lock]"}
-LOCKS = {"read_table": "[lock in locks+0x{table_lock:x}]", "read_heap": "[lock on the heap]"}
+OTHER_WAIT_SECONDS = 0.2    # of threads that wait for no lock, until the program is known
+KERNEL_LOCKS = {"map_a_page": {"[rwsem write mmap_lock]"}}
+HEAP = {"[lock on the heap]"}
+C_OBJECTS = {"read_table": "table_lock", "read_index": "index_lock", "write_index": "index_lock"}
+RUST_OBJECTS = {"read_table": "locks::TABLE", "read_index": "locks::INDEX", "write_index": "locks::INDEX"}
 HOLDER = "[woken by hold_locks of locks]"
 
 
-def find_symbol(program, name):
-    """The virtual address of an object of a program."""
-    done = subprocess.run(["nm", program], stdout=subprocess.PIPE, text=True, check=True)
-    return next(int(line.split()[0], 16) for line in done.stdout.splitlines() if line.endswith(f" {name}"))
+def names_of(program, name):
+    """The names of the locks in an object of a program: a lock may have several words for which threads wait."""
+    base = next(line for line in host.run("readelf", "-lW", program).splitlines() if " LOAD " in line).split()[2]
+    symbols = host.run("nm", "-S", "--demangle", program).splitlines()
+    start, size = next(line.split()[:2] for line in symbols if line.endswith(f" {name}"))
+    first = int(start, 16) - int(base, 16)
+    return {f"[lock in {os.path.basename(program)}+0x{first + at:x}]" for at in range(int(size, 16))}
+
+
+def find_locks(program, objects):
+    """{function: names of the lock for which it waits}"""
+    return {function: names_of(program, name) for function, name in objects.items()}
 
 
 def knows_kernel_locks(flamelet):
@@ -40,14 +52,32 @@ def knows_kernel_locks(flamelet):
 
 def check_times(stacks, truth, locks):
     """Threads have the names of their functions."""
-    for function, lock in locks.items():
-        mine = [(frames[1:], seconds) for frames, seconds in stacks if frames[0] == function and frames[-1] == lock]
+    for function, names in locks.items():
+        mine = [(frames[1:], seconds) for frames, seconds in stacks if frames[0] == function and frames[-1] in names]
         found, waited = sum(seconds for _, seconds in mine), truth[function]
         if abs(found - waited) > TOLERANCE * waited:
-            yield f"{function} waited for {waited:.3f} s, and {lock} has {found:.3f} s in the profile"
+            yield f"{function} waited for {waited:.3f} s, and its lock has {found:.3f} s in the profile"
         longest = max(mine, key=lambda stack: stack[1], default=([], 0))[0]
-        if function not in longest:
-            yield f"{function} is not in the stack of {lock}: {longest}"
+        if not any(function in frame for frame in longest):
+            yield f"{function} is not in the stack of its lock: {longest}"
+
+
+def check_others(stacks):
+    """Waits for the work, the post, the end of a thread, or that which has the locks."""
+    for name in sorted({frames[0] for frames, _ in stacks}):
+        mine = [(seconds, frames) for frames, seconds in stacks if frames[0] == name and frames[-1].startswith("[lock")]
+        if name.startswith(("hold_", "wait_")) and sum(seconds for seconds, _ in mine) > OTHER_WAIT_SECONDS:
+            yield f"{name} waits for no lock: {sum(seconds for seconds, _ in mine):.3f} s, {max(mine)}"
+
+
+def check_picture(path, locks):
+    with open(path, encoding="utf-8") as file:
+        picture = file.read()
+    if "waiting for locks" not in picture:
+        yield "the flame graph does not say what it shows"
+    for function, names in locks.items():
+        if not any(name in picture for name in names):
+            yield f"the flame graph lacks the lock of {function}"
 
 
 def check_threads(flamelet, program, locks):
@@ -58,19 +88,12 @@ def check_threads(flamelet, program, locks):
     if done.returncode != 0:
         yield f"exit status {done.returncode}: {done.stderr}"
         return
-    truth = kinds.read_times(done.stdout, locks)
     stacks = kinds.read_seconds(folded)
-    yield from check_times(stacks, truth, locks)
-    for frames, seconds in stacks:
-        if frames[0] in ("hold_locks", "wait_for_work") and frames[-1].startswith("[lock") and seconds > 0.1:
-            yield f"{frames[0]} waits for no lock, and has {seconds:.3f} s: {frames}"
+    yield from check_times(stacks, kinds.read_times(done.stdout, locks), locks)
+    yield from check_others(stacks)
     if "threads waited for locks for" not in done.stdout:
         yield f"the summary does not tell the time: {done.stdout}"
-    with open(svg, encoding="utf-8") as file:
-        picture = file.read()
-    for words in ("waiting for locks", *locks.values()):
-        if words not in picture:
-            yield f"the flame graph lacks {words}"
+    yield from check_picture(svg, locks)
 
 
 def check_wakers(flamelet, program, locks):
@@ -80,11 +103,11 @@ def check_wakers(flamelet, program, locks):
     if done.returncode != 0:
         yield f"exit status {done.returncode}: {done.stderr}"
         return
-    for function, lock in locks.items():
+    for function, names in locks.items():
         mine = [(frames, seconds) for frames, seconds in kinds.read_seconds(folded)
-                if frames[0] == function and lock in frames]
+                if frames[0] == function and names & set(frames)]
         longest = max(mine, key=lambda stack: stack[1], default=([], 0))[0]
-        behind = longest[longest.index(lock) + 1:] if longest else []
+        behind = next((longest[i + 1:] for i, frame in enumerate(longest) if frame in names), [])
         if behind[:1] != [HOLDER] or "hold_locks" not in behind:
             yield f"the waker of {function} is {behind}"
 
@@ -95,20 +118,45 @@ def check_refusal(flamelet, directory):
         yield f"perf: exit status {done.returncode}: {done.stderr}"
 
 
+def check_glibc(flamelet, directory, kernel_locks):
+    program = kinds.build(directory, "locks")
+    locks = {**find_locks(program, C_OBJECTS), "read_heap": HEAP}
+    yield from check_threads(flamelet, program, {**locks, **kernel_locks})
+    yield from check_wakers(flamelet, program, {function: locks[function] for function in ("read_table", "read_heap")})
+
+
+def check_musl(flamelet, directory, kernel_locks):
+    if not shutil.which("musl-gcc"):
+        print("SKIP in part: musl-gcc is missing, for locks of musl")
+        return
+    program = kinds.build(directory, "locks", "musl-gcc", "-static")
+    yield from check_threads(flamelet, program, {**find_locks(program, C_OBJECTS), "read_heap": HEAP, **kernel_locks})
+
+
+def check_rust(flamelet, directory, _):
+    rustc = shutil.which("rustc") or shutil.which(os.path.expanduser("~/.cargo/bin/rustc"))
+    if not rustc:
+        print("SKIP in part: rustc is missing, for locks of Rust")
+        return
+    program = os.path.join(directory, "locks")
+    host.run(rustc, "-O", "-g", "-o", program, os.path.join(HERE, "locks.rs"), seconds=120)
+    yield from check_threads(flamelet, program, find_locks(program, RUST_OBJECTS))
+
+
 def main(flamelet):
     if os.geteuid() != 0:
         print("SKIP: recording needs root")
         return host.SKIP
+    kernel_locks = KERNEL_LOCKS
+    if not knows_kernel_locks(flamelet):
+        print("SKIP in part: this kernel is older than 5.19 and does not tell of its locks")
+        kernel_locks = {}
+    problems = []
+    for check in (check_glibc, check_musl, check_rust):
+        with tempfile.TemporaryDirectory(prefix="flamelet-locks-") as directory:
+            problems += [f"{check.__name__}: {problem}" for problem in check(flamelet, directory, kernel_locks)]
     with tempfile.TemporaryDirectory(prefix="flamelet-locks-") as directory:
-        program = kinds.build(directory, "locks")
-        table_lock = find_symbol(program, "table_lock")
-        locks = {function: lock.format(table_lock=table_lock) for function, lock in LOCKS.items()}
-        kernel_locks = KERNEL_LOCKS
-        if not knows_kernel_locks(flamelet):
-            print("SKIP in part: this kernel is older than 5.19 and does not tell of its locks")
-            kernel_locks = {}
-        problems = [*check_threads(flamelet, program, {**locks, **kernel_locks}),
-                    *check_wakers(flamelet, program, locks), *check_refusal(flamelet, directory)]
+        problems += check_refusal(flamelet, directory)
     for problem in problems:
         print(f"FAIL: {problem}")
     return 1 if problems else 0

@@ -6,7 +6,6 @@
 #include "base/cleanup.h"
 #include "profile/waker_frame.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +23,8 @@ static const enum wait_class classes[REASON_NR] = {
 	[REASON_RUNNING] = WAIT_REST,
 };
 
-/* Functions that take a lock of the program. */
+/* Functions that take a lock of the program. In symbols of Rust's version 0, the name of a type's
+ * method begins with "<". */
 static const char *const lock_functions[] = {
 	/* glibc and musl */
 	"pthread_mutex_lock",
@@ -35,6 +35,7 @@ static const char *const lock_functions[] = {
 	"___pthread_mutex_timedlock*",
 	"pthread_mutex_clocklock",
 	"___pthread_mutex_clocklock*",
+	"__pthread_mutex_cond_lock*",
 	"pthread_rwlock_*lock",
 	"__pthread_rwlock_*",
 	"___pthread_rwlock_*",
@@ -51,16 +52,40 @@ static const char *const lock_functions[] = {
 	"Monitor::lock*",
 	"Mutex::lock*",
 	"std::sys::*Mutex::lock_contended",
+	"std::sys::*RwLock::read_contended",
+	"std::sys::*RwLock::write_contended",
+	"<std::sys::*Mutex>::lock_contended",
+	"<std::sys::*RwLock>::read_contended",
+	"<std::sys::*RwLock>::write_contended",
 	"std::sys::sync::mutex::*",
-	"std::sys::unix::locks::*",
 	"parking_lot::raw_mutex::*",
 	"parking_lot::raw_rwlock::*",
+	"<parking_lot::raw_mutex::*",
+	"<parking_lot::raw_rwlock::*",
 	"absl::Mutex::Lock*",
 	"absl::Mutex::ReaderLock*",
 	"folly::SharedMutexImpl*",
 	"tbb::detail::*mutex*",
 	"je_malloc_mutex_lock_slow",
 	"malloc_mutex_lock_slow",
+};
+
+/* Functions that wait for something else by the same system call as for a lock. */
+static const char *const other_functions[] = {
+	"sem_wait",
+	"sem_timedwait",
+	"__new_sem_wait*",
+	"pthread_join",
+	"__pthread_join",
+	"pthread_timedjoin_np",
+	"__pthread_timedjoin_np",
+	"__pthread_clockjoin_ex",
+	"thrd_join",
+	"pthread_barrier_wait",
+	"__pthread_barrier_wait*",
+	"___pthread_barrier_wait*",
+	"parking_lot::condvar::*",
+	"<parking_lot::condvar::*",
 };
 
 const char *wait_class_name(enum wait_class class)
@@ -86,64 +111,99 @@ static bool is_like(const char *name, const char *pattern)
 	return strstr(name + len, pattern + len + 1);
 }
 
-static bool takes_lock(const char *name)
+static bool is_in(const char *name, const char *const *patterns, size_t nr)
 {
-	for (size_t i = 0; i < array_len(lock_functions); i++)
-		if (is_like(name, lock_functions[i]))
+	for (size_t i = 0; i < nr; i++)
+		if (is_like(name, patterns[i]))
 			return true;
 	return false;
 }
 
-/* `is_lock` is by the number of the string. */
-static bool has_lock(const struct profile *profile, uint32_t number, const uint8_t *is_lock)
+static enum wait_purpose purpose_of(const char *name)
+{
+	if (is_in(name, lock_functions, array_len(lock_functions)))
+		return WAITS_FOR_LOCK;
+	return is_in(name, other_functions, array_len(other_functions)) ? WAITS_FOR_OTHER
+									: WAITS_FOR_UNKNOWN;
+}
+
+static enum wait_purpose later(enum wait_purpose a, enum wait_purpose b)
+{
+	return a > b ? a : b;
+}
+
+static enum wait_purpose purpose_of_location(const struct profile *profile,
+					     const struct profile_location *location,
+					     const uint8_t *of_names)
+{
+	const struct profile_line *lines = profile_location_lines(profile, location);
+	enum wait_purpose purpose = WAITS_FOR_UNKNOWN;
+
+	for (uint32_t line = 0; line < location->nr_lines; line++)
+		purpose = later(purpose, of_names[profile->functions[lines[line].function].name]);
+	return purpose;
+}
+
+/* `of_names` is by the number of the string. A function that takes a lock may itself wait by a
+ * condition variable or a semaphore. */
+static enum wait_purpose purpose_of_stack(const struct profile *profile, uint32_t number,
+					  const uint8_t *of_names)
 {
 	const struct profile_stack *stack = &profile->stacks[number];
+	enum wait_purpose purpose = WAITS_FOR_UNKNOWN;
 	size_t nr_frames = 0;
 
 	for (size_t i = waker_frame_depth(profile, number); i < stack->nr; i++) {
 		const struct profile_location *location =
 			&profile->locations[profile->stack_locations[stack->first + i]];
-		const struct profile_line *lines = profile_location_lines(profile, location);
 
 		if (location->kind == FRAME_KERNEL || location->kind == FRAME_STOP)
 			continue;
-		for (uint32_t line = 0; line < location->nr_lines; line++)
-			if (is_lock[profile->functions[lines[line].function].name])
-				return true;
+		purpose = later(purpose, purpose_of_location(profile, location, of_names));
 		if (++nr_frames == USER_FRAMES_MAX)
 			break;
 	}
-	return false;
+	return purpose;
 }
 
 int wait_split_init(struct wait_split *split, const struct profile *profile)
 {
-	_cleanup_free_ uint8_t *is_lock = calloc(profile->strings.nr_strings + 1, sizeof(*is_lock));
-	_cleanup_free_ uint8_t *of_stack = calloc(profile->nr_stacks + 1, sizeof(*of_stack));
+	_cleanup_free_ uint8_t *of_names = calloc(profile->strings.nr_strings + 1,
+						  sizeof(*of_names));
+	_cleanup_free_ uint8_t *of_stacks = calloc(profile->nr_stacks + 1, sizeof(*of_stacks));
 
-	if (!is_lock || !of_stack)
+	if (!of_names || !of_stacks)
 		return -ENOMEM;
 	for (size_t i = 0; i < profile->nr_functions; i++) {
 		uint32_t name = profile->functions[i].name;
 
-		is_lock[name] = takes_lock(profile_string(profile, name));
+		of_names[name] = (uint8_t)purpose_of(profile_string(profile, name));
 	}
 	for (uint32_t i = 0; i < profile->nr_stacks; i++)
-		of_stack[i] = has_lock(profile, i, is_lock);
-	*split = (struct wait_split){ .takes_lock = take_ptr(of_stack) };
+		of_stacks[i] = (uint8_t)purpose_of_stack(profile, i, of_names);
+	*split = (struct wait_split){ .purposes = take_ptr(of_stacks) };
 	return 0;
 }
 
 void wait_split_done(struct wait_split *split)
 {
-	free(split->takes_lock);
+	free(split->purposes);
 	*split = (struct wait_split){ 0 };
 }
 
 enum wait_class wait_split_class(const struct wait_split *split,
 				 const struct profile_sample *sample)
 {
-	if (sample->reason == REASON_FUTEX && split->takes_lock[sample->stack])
+	if (sample->reason == REASON_FUTEX && split->purposes[sample->stack] == WAITS_FOR_LOCK)
 		return WAIT_LOCK;
 	return classes[sample->reason];
+}
+
+bool wait_split_is_for_lock(const struct wait_split *split, const struct profile_sample *sample)
+{
+	uint8_t purpose = split->purposes[sample->stack];
+
+	if (sample->reason == REASON_NONE)
+		return purpose == WAITS_FOR_LOCK;
+	return sample->reason != REASON_FUTEX || purpose != WAITS_FOR_OTHER;
 }

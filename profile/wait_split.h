@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "profile/profile.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,9 +35,12 @@ enum wait_class {
 /* Returns "disk", "memory", "lock", "cpu", "peer" or "rest". */
 const char *wait_class_name(enum wait_class class);
 
+/* What a thread waits for by a futex, as its functions tell. The last one counts. */
+enum wait_purpose { WAITS_FOR_UNKNOWN, WAITS_FOR_OTHER, WAITS_FOR_LOCK };
+
 /* What is known of the stacks of a profile. */
 struct wait_split {
-	uint8_t *takes_lock; /* owned; by the number of the stack */
+	uint8_t *purposes; /* owned; enum wait_purpose, by the number of the stack */
 };
 
 /* Errors: -ENOMEM. */
@@ -45,5 +49,10 @@ void wait_split_done(struct wait_split *split);
 
 enum wait_class wait_split_class(const struct wait_split *split,
 				 const struct profile_sample *sample);
+
+/* Returns whether a wait in a profile of locks is one. Those for locks of the kernel are. One with
+ * REASON_FUTEX is unless its functions tell that it waits for something else; one with REASON_NONE,
+ * of which the kernel's side could not tell, is only if they tell that it takes a lock. */
+bool wait_split_is_for_lock(const struct wait_split *split, const struct profile_sample *sample);
 
 #endif

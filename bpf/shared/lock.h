@@ -3,7 +3,8 @@
  *
  * RECORD_LOCK is sent when the current task, or an interrupt in it, has waited for a lock of the
  * kernel. Some waits are chosen, as in off_cpu.h: the probability is the share that the length of
- * the wait has of a threshold. Waits for locks of user space are blocks with WAIT_FLAG_LOCK. */
+ * the wait has of a threshold. Waits for locks of user space are blocks with WAIT_FLAG_LOCK
+ * or WAIT_FLAG_MAYBE_LOCK. */
 #ifndef BPF_SHARED_LOCK_H
 #define BPF_SHARED_LOCK_H
 

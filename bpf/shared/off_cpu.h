@@ -49,6 +49,7 @@
 #define WAIT_FLAG_PREEMPTED 1 /* it could have run on */
 #define WAIT_FLAG_IO 2 /* it waits for a device */
 #define WAIT_FLAG_LOCK 4 /* it waits for a lock of user space (sample_event.lock) */
+#define WAIT_FLAG_MAYBE_LOCK 8 /* the same, or for something else: its functions tell */
 
 /* Threads share a slot if the lowest bits of their ids are the same. If two of them wait at the
  * same time, the block that began first is cut off. */

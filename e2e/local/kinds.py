@@ -27,10 +27,10 @@ class Destination(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def build(directory, name):
+def build(directory, name, compiler="gcc", *options):
     """Compiles e2e/NAME.c. Returns the program, which has that name."""
     program = os.path.join(directory, name)
-    host.run("gcc", "-O1", "-g", "-pthread", "-o", program, os.path.join(E2E, f"{name}.c"))
+    host.run(compiler, "-O1", "-g", "-pthread", *options, "-o", program, os.path.join(E2E, f"{name}.c"))
     return program
 
 

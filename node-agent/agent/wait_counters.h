@@ -12,6 +12,10 @@
 			BPF(STAT_BLOCK_LOST)),                                                     \
 		MORE("blocks_unended", "no_end", AT(agent.pipeline.nr_blocks_lost)),               \
 		MORE("blocks_missed", "awake", AT(agent.capture.nr_found_lost)),                   \
+		COUNTER("other_waits", "other_waits_total",                                        \
+			"Waits in futexes that are not in profiles of locks, because their "       \
+			"functions take none.",                                                    \
+			AT(agent.pipeline.nr_other_waits)),                                        \
 		COUNTER("stacks_lost", "sleeping_stacks_lost_total",                               \
 			"Threads that were found asleep, of whose stack only the kernel's part "   \
 			"could be read.",                                                          \

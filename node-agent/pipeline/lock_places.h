@@ -47,7 +47,7 @@ struct lock_places {
 void lock_places_init(struct lock_places *places, int proc_fd);
 void lock_places_done(struct lock_places *places);
 
-/* Writes the name of the frame at the tip for the lock of an event with WAIT_FLAG_LOCK: "[lock in
+/* Writes the name of the frame at the tip for the lock of a block: "[lock in
  * libfoo.so+0x4a0]" with the address as addr2line takes it, "[lock on the heap]", "[lock in shared
  * memory]"; or "[lock]" if the process's memory is not known. A longer one is cut off. */
 void lock_places_name(struct lock_places *places, const struct sample_event *event,

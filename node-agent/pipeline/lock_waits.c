@@ -77,7 +77,7 @@ static void add_block(struct lock_waits *waits, struct window_series *series,
 	char name[LOCK_NAME_BYTES];
 	const struct window_sample sample = {
 		.event = block->event,
-		.reason = REASON_FUTEX,
+		.reason = block->event->wait_flags & WAIT_FLAG_LOCK ? REASON_FUTEX : REASON_NONE,
 		.waker = waker,
 		.cause = name,
 		.count = count,

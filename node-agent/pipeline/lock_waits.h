@@ -34,7 +34,8 @@ void lock_waits_learn_kernel(struct lock_waits *waits, const struct kernel_symbo
 /* Adds a record RECORD_LOCK: the time, and one wait, for which it stands. */
 void lock_waits_add(struct lock_waits *waits, const struct sample_event *event);
 
-/* Adds a time of a block with WAIT_FLAG_LOCK, up to that of its event. `waker` is as in struct
+/* Adds a time of a block with WAIT_FLAG_LOCK, up to that of its event. One with
+ * WAIT_FLAG_MAYBE_LOCK has no reason yet (lock_samples.h). `waker` is as in struct
  * window_sample. */
 void lock_waits_add_block(struct lock_waits *waits, const struct block *block,
 			  const struct block *waker, uint64_t weight_ns);

@@ -533,6 +533,7 @@ struct pipeline_stats pipeline_get_stats(struct pipeline *pipeline)
 		.nr_samples = pipeline->filler.nr_samples,
 		.nr_samples_lost = pipeline->filler.nr_samples_lost + symbolizer.nr_samples_lost,
 		.nr_blocks_lost = pipeline->waits.nr_blocks_lost,
+		.nr_other_waits = symbolizer.nr_other_waits,
 		.nr_allocations_lost = pipeline->allocations.nr_lost,
 		.nr_allocations_in_use = pipeline->allocations.live.nr_live,
 		.nr_in_use_bytes = pipeline->allocations.live.nr_memory_bytes,

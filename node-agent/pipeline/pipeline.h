@@ -79,6 +79,7 @@ struct pipeline_stats {
 	uint64_t nr_samples; /* handed in; of blocks their parts in each window */
 	uint64_t nr_samples_lost; /* windows dropped or full, no memory */
 	uint64_t nr_blocks_lost; /* no memory, or their ends were lost */
+	uint64_t nr_other_waits; /* left out of profiles of locks (lock_samples.h) */
 	uint64_t nr_allocations_lost; /* in use, but not counted: no memory or room */
 	uint64_t nr_allocations_in_use; /* that are known now */
 	uint64_t nr_in_use_bytes; /* of memory for these */

@@ -9,6 +9,7 @@
 #include "base/queue.h"
 #include "base/thread.h"
 #include "pipeline/held_windows.h"
+#include "pipeline/lock_samples.h"
 #include "pipeline/symbolizer.h"
 #include "worker/worker_process.h"
 
@@ -40,6 +41,7 @@ struct symbolizer_thread {
 	uint64_t nr_samples_waiting; /* handed in and not handed over yet */
 	uint64_t nr_samples_lost;
 	uint64_t nr_windows_finished;
+	uint64_t nr_other_waits;
 };
 
 static void count_lost(struct symbolizer_thread *thread, uint64_t nr)
@@ -112,6 +114,26 @@ static uint64_t period_of(const struct symbolizer_thread *thread, enum profile_t
 	return *profile_type_names(type)->period_type ? 1 : 0;
 }
 
+/* Leaves only waits for locks in a profile of them. */
+static int settle_locks(struct symbolizer_thread *thread, struct profile *profile)
+{
+	uint64_t nr_removed = 0;
+
+	if (profile->type != PROFILE_LOCK_DELAY && profile->type != PROFILE_LOCK_CONTENTIONS)
+		return 0;
+	int r = lock_samples_settle(profile, &nr_removed);
+	__atomic_add_fetch(&thread->nr_other_waits, nr_removed, __ATOMIC_RELAXED);
+	return r;
+}
+
+/* Hands over no profile after an error. */
+static void drop(struct symbolizer_thread *thread, const struct window *window, int error)
+{
+	hand_over(thread, window, NULL);
+	log_warn_errno(error, "dropped a window of %llu samples: symbolization failed",
+		       (unsigned long long)window->nr_samples);
+}
+
 /* Names and hands over a window, or drops it if there was an error. */
 static void finish_window(struct symbolizer_thread *thread, struct window *window,
 			  uint64_t until_ns, int error)
@@ -123,9 +145,7 @@ static void finish_window(struct symbolizer_thread *thread, struct window *windo
 	else if (r == 0)
 		r = symbolizer_name_window(&thread->symbolizer, window, until_ns);
 	if (r < 0) {
-		hand_over(thread, window, NULL);
-		log_warn_errno(r, "dropped a window of %llu samples: symbolization failed",
-			       (unsigned long long)window->nr_samples);
+		drop(thread, window, r);
 		return;
 	}
 	builder_set_time(window->builder, window->start_unix_ns, window->end_ns - window->start_ns,
@@ -133,7 +153,11 @@ static void finish_window(struct symbolizer_thread *thread, struct window *windo
 	builder_date_samples(window->builder, window->start_ns);
 
 	_cleanup_(profile_unrefp) struct profile *profile = builder_seal(take_ptr(window->builder));
-	hand_over(thread, window, profile);
+	r = settle_locks(thread, profile);
+	if (r < 0)
+		drop(thread, window, r);
+	else
+		hand_over(thread, window, profile);
 }
 
 /* Names what can be named of a window. Returns 1 when it is held for the rest, and *window is NULL;
@@ -358,6 +382,7 @@ struct symbolizer_thread_stats symbolizer_thread_get_stats(const struct symboliz
 		.nr_samples_lost = __atomic_load_n(&thread->nr_samples_lost, __ATOMIC_RELAXED),
 		.nr_windows_finished = __atomic_load_n(&thread->nr_windows_finished,
 						       __ATOMIC_RELAXED),
+		.nr_other_waits = __atomic_load_n(&thread->nr_other_waits, __ATOMIC_RELAXED),
 		.nr_frames_named = __atomic_load_n(&symbolizer->nr_named, __ATOMIC_RELAXED),
 		.nr_frames_unnamed = __atomic_load_n(&symbolizer->nr_unnamed, __ATOMIC_RELAXED),
 	};

@@ -52,6 +52,7 @@ struct symbolizer_thread_stats {
 	uint64_t nr_samples_lost;
 	/* Windows that delay no others any more; the thread may still hold some. */
 	uint64_t nr_windows_finished;
+	uint64_t nr_other_waits; /* see struct pipeline_stats */
 	uint64_t nr_frames_named;
 	uint64_t nr_frames_unnamed;
 };

@@ -33,7 +33,7 @@ void waits_done(struct waits *waits)
 
 static bool is_for_lock(const struct waits *waits, const struct block *block)
 {
-	return waits->locks && block->event->wait_flags & WAIT_FLAG_LOCK;
+	return waits->locks && block->event->wait_flags & (WAIT_FLAG_LOCK | WAIT_FLAG_MAYBE_LOCK);
 }
 
 /* Who made a thread wait, as far as it is known. */

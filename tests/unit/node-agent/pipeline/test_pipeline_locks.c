@@ -223,6 +223,23 @@ static void waits_for_locks_of_user_space_are_waits_as_well(void **state)
 	assert_int_equal(fixture->totals[PROFILE_OFF_CPU], 18 * MS);
 }
 
+/* No function is known that takes a lock. */
+static void waits_that_may_be_for_something_else_are_left_out_and_counted(void **state)
+{
+	struct fixture *fixture = fixture_or_skip(state);
+
+	start(fixture, true, true);
+	add_block(fixture, 40, 7, WAIT_FLAG_MAYBE_LOCK);
+	add_block(fixture, 60, 11, WAIT_FLAG_LOCK);
+	finish(fixture);
+	assert_int_equal(fixture->totals[PROFILE_LOCK_DELAY], 11 * MS);
+	assert_int_equal(fixture->futex_ns, 11 * MS);
+	assert_int_equal(fixture->totals[PROFILE_LOCK_CONTENTIONS], 1);
+	assert_int_equal(fixture->totals[PROFILE_OFF_CPU], 18 * MS);
+	assert_int_equal(pipeline_get_stats(fixture->pipeline).nr_other_waits, 2);
+	assert_int_equal(pipeline_get_stats(fixture->pipeline).nr_samples_lost, 0);
+}
+
 /* The time of a long wait is spread over several windows, but it is one wait. */
 static void a_long_wait_is_one_contention(void **state)
 {
@@ -250,6 +267,7 @@ int main(int argc, char **argv)
 		LOCKS_TEST(waits_for_locks_are_named_and_have_their_time),
 		LOCKS_TEST(waits_for_locks_are_counted),
 		LOCKS_TEST(waits_for_locks_of_user_space_are_waits_as_well),
+		LOCKS_TEST(waits_that_may_be_for_something_else_are_left_out_and_counted),
 		LOCKS_TEST(a_long_wait_is_one_contention),
 	};
 
