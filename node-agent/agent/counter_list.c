@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/counter_list.h"
 
+#include "agent/gpu_counters.h"
 #include "agent/runtime_counters.h"
 #include "agent/store_counters.h"
 #include "agent/wait_counters.h"
@@ -32,6 +33,8 @@
 		     AT(agent.pipeline.runtimes.worker.field)),                                    \
 		MORE("rows_worker" suffix, "rows", .unit = unit_,                                  \
 		     AT(agent.tables.slots.worker.field)),                                         \
+		MORE("gpu_worker" suffix, "gpu", .unit = unit_,                                    \
+		     AT(store.gpu.client.worker.field)),                                           \
 		MORE("kubelet_worker" suffix, "kubelet", .unit = unit_,                            \
 		     AT(agent.pods.worker.field)),                                                 \
 		MORE("export_worker" suffix, "export", .unit = unit_, AT(exporter.worker.field))
@@ -572,7 +575,7 @@ const struct counter counter_list[] = {
 	MORE("export_worker_deaths", "death", AT(exporter.worker.nr_deaths)),
 
 	/* The local record. */
-	STORE_COUNTERS,
+	STORE_COUNTERS, GPU_COUNTERS,
 
 	/* The agent itself, without its workers. */
 	PROCESS("cpu_seconds_total", METRIC_COUNTER, "CPU time of the agent.", IN_NS,

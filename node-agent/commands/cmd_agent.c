@@ -166,6 +166,7 @@ static int start_store(const struct options *options, struct trigger_rules *trig
 					    .notify_data = triggers } },
 		.proc_fd = proc_fd,
 		.cgroup_root = options->cgroup_root,
+		.gpu_library = options->gpu ? options->gpu_library : NULL,
 	};
 	int r = trigger_rules_start(triggers, options, host, reterr_msg);
 	if (r < 0)
@@ -302,6 +303,10 @@ int cmd_agent(const struct options *options)
 		      "DIR to "
 		      "keep the profiles here\n",
 		      stderr);
+		return STATUS_USAGE;
+	}
+	if (options->gpu && !options->store_dir) {
+		fputs("flamelet: --gpu needs --store DIR: it keeps what GPUs do there\n", stderr);
 		return STATUS_USAGE;
 	}
 	int r = trigger_rules_read(options, &message, &triggers);

@@ -21,6 +21,8 @@ static const struct {
 	{ "vital", TIMELINE_VITALS, "" },
 	{ "cpu", TIMELINE_CPUS, "samples" },
 	{ "slot", TIMELINE_SLOTS, "samples" },
+	{ "gpu", TIMELINE_GPUS, "%" },
+	{ "gpu-memory", TIMELINE_GPU_MEMORY, "bytes" },
 };
 
 static const char *unit_of(enum profile_type type)
@@ -37,6 +39,10 @@ static const char *choose(const struct options *options, struct store_timeline_q
 	if (options->throttled) {
 		query->what = TIMELINE_THROTTLED;
 		return "ns";
+	}
+	if (options->gpu_use || options->gpu_use_memory) {
+		query->what = options->gpu_use ? TIMELINE_GPU_USE : TIMELINE_GPU_USE_MEMORY;
+		return options->gpu_use ? "%" : "bytes";
 	}
 	for (size_t i = 0; i < array_len(dimensions); i++) {
 		if (strcmp(options->timeline_by, dimensions[i].word) != 0)
@@ -63,9 +69,10 @@ static int explain(int error, struct answer *answer)
 				  "--step, or a label with fewer values\n");
 		return STATUS_USAGE;
 	case -EOPNOTSUPP:
-		strbuf_append_str(messages,
-				  "vitals, CPUs and slots are those of whole hosts: a selector may "
-				  "only use the label host\n");
+		strbuf_append_str(
+			messages,
+			"vitals, CPUs, slots and GPUs are those of whole hosts: a selector may "
+			"only use the label host\n");
 		return STATUS_USAGE;
 	default:
 		return answer_fail(answer, "cannot read the record", error);
@@ -108,7 +115,9 @@ static int check_kind(const struct options *options, const struct store_timeline
 		&answer->messages,
 		"--kind %s: such samples have no %s; use --by pod, --by reason or another label\n",
 		kind_type_word(of_store->type),
-		options->throttled ? "throttling" : options->timeline_by);
+		options->throttled			      ? "throttling"
+		: options->gpu_use || options->gpu_use_memory ? "use of GPUs"
+							      : options->timeline_by);
 	return STATUS_USAGE;
 }
 

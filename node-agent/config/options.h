@@ -180,7 +180,7 @@ struct options {
 	uint64_t store_per_day; /* bytes; 0: no limit */
 	uint64_t store_age_ns;
 	bool store_cpu; /* keep the CPU of each sample */
-	bool gpu; /* GPUs are wanted */
+	bool gpu; /* GPUs are wanted: the agent reads them each second */
 	char *gpu_library; /* path or name of NVIDIA's library */
 	struct string_list triggers; /* rules (store/trigger_rule.h); not checked here */
 	uint64_t trigger_around_ns; /* is pinned before and after */
@@ -205,10 +205,11 @@ struct options {
 	char *pin_note; /* NULL: none */
 
 	/* The command `timeline`. */
-	char *timeline_by; /* "vital", "cpu", "slot" or a label */
+	char *timeline_by; /* "vital", "cpu", "slot", "gpu", "gpu-memory" or a label */
 	uint64_t step_ns;
 	uint32_t max_lines;
 	bool throttled; /* show times of throttling, not samples */
+	bool gpu_use, gpu_use_memory; /* show what processes use of GPUs, not samples */
 
 	/* The command `ui`. */
 	char *ui_listen; /* "unix:/PATH" or "HOST:PORT", a loopback address; port 0: any */

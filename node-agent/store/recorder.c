@@ -276,6 +276,26 @@ void recorder_add_throttling(struct recorder *recorder, uint64_t second, uint64_
 	seconds_add_throttling(&recorder->seconds, second, &throttling);
 }
 
+void recorder_add_gpus(struct recorder *recorder, const struct gpu_second *second)
+{
+	struct timeline *timeline = &recorder->minute.timeline;
+	const struct gpu_reading *reading = second->reading;
+	uint32_t labels;
+
+	begin_minute(recorder, second->second);
+	for (uint32_t i = 0; i < reading->nr_devices; i++)
+		timeline_add_gpu(timeline, second->second, i, &reading->devices[i]);
+	for (size_t i = 0; i < second->nr_uses; i++) {
+		const struct gpu_use *use = &second->uses[i];
+
+		if (timeline_find_cgroup(timeline, use->cgroup_id, &labels) < 0)
+			timeline->nr_dropped++;
+		else
+			timeline_add_gpu_use(timeline, second->second, labels, use->utilization,
+					     use->memory);
+	}
+}
+
 static void check_dir(struct recorder *recorder, uint64_t now_s)
 {
 	const char *current = recorder->file ? recorder->file_name : NULL;

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "gpu/gpu_thread.h"
 #include "profile/profile.h"
 #include "store/event_detector.h"
 #include "store/seconds.h"
@@ -78,6 +79,9 @@ void recorder_add_vitals(struct recorder *recorder, uint64_t second, const struc
  * call for it, that took `throttled_ns` on all CPUs together, in `nr_throttled` periods. */
 void recorder_add_throttling(struct recorder *recorder, uint64_t second, uint64_t cgroup_id,
 			     uint64_t throttled_ns, uint64_t nr_throttled);
+
+/* Adds what GPUs did in a second, and whose processes used them. */
+void recorder_add_gpus(struct recorder *recorder, const struct gpu_second *second);
 
 /* Writes what is due at that time (Unix, in seconds). To be called every second. */
 void recorder_tick(struct recorder *recorder, uint64_t now_s);

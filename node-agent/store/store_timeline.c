@@ -134,6 +134,8 @@ static int order_lines(struct timeline_source *source)
 		remove_unseen(source);
 		return 0;
 	case TIMELINE_CPUS:
+	case TIMELINE_GPUS:
+	case TIMELINE_GPU_MEMORY:
 		timeline_lines_sort_by_number(&source->lines);
 		return 0;
 	case TIMELINE_SLOTS:
@@ -156,6 +158,7 @@ static void take_lines(struct timeline_source *source, struct store_timeline *ti
 static bool can_select(const struct store_timeline_query *query)
 {
 	return query->what == TIMELINE_SAMPLES || query->what == TIMELINE_THROTTLED ||
+	       query->what == TIMELINE_GPU_USE || query->what == TIMELINE_GPU_USE_MEMORY ||
 	       selector_is_of_hosts(query->selector);
 }
 
@@ -168,6 +171,8 @@ static int read_all(const struct store_reader *reader, struct timeline_source *s
 	int r = read_spans(reader, source, warnings, timeline);
 	if (r == 0 && timeline->nr_hosts == 0)
 		r = -ENOENT;
+	if (r == 0)
+		r = timeline_source_finish(source);
 	if (r == 0)
 		r = order_lines(source);
 	if (r == 0)

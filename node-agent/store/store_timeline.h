@@ -10,6 +10,7 @@
  *	TIMELINE_VITALS, 1 s			how busy the node was (vitals/vitals.h)
  *	TIMELINE_CPUS, 1 s			a heat map of CPUs by time
  *	TIMELINE_SLOTS, 1 s			a heat map of 50 ms by second
+ *	TIMELINE_GPUS, 1 s			a heat map of GPUs by time
  *	TIMELINE_SAMPLES, by "host", 60 s	which of several hosts was busy
  *
  * Labels of threads, processes (pid), CPUs and reasons, samples of other types than CPU time, and
@@ -36,6 +37,12 @@ enum timeline_what {
 	TIMELINE_VITALS, /* a line for each vital: means of the seconds */
 	TIMELINE_CPUS, /* a line for each CPU: sums of the samples' values */
 	TIMELINE_SLOTS, /* a line for each 50 ms of a second, by its first millisecond: the same */
+	/* A line for each GPU: percent of the time in which it was busy. This and what follows are
+	 * means of the seconds that are known. */
+	TIMELINE_GPUS,
+	TIMELINE_GPU_MEMORY, /* two lines for each GPU: bytes used and in total */
+	TIMELINE_GPU_USE, /* a line for each value of a label: percent of a GPU */
+	TIMELINE_GPU_USE_MEMORY, /* the same: bytes of GPUs' memory */
 };
 
 struct store_timeline_query {
@@ -43,10 +50,10 @@ struct store_timeline_query {
 	uint64_t step_s; /* 0: one step for the whole range */
 	enum timeline_what what;
 	enum profile_type type; /* of the samples */
-	/* Borrowed. Vitals, CPUs and slots are those of whole hosts: for them, it may use the label
-	 * "host" only. */
+	/* Borrowed. Vitals, CPUs, slots and GPUs are those of whole hosts: for them, it may use the
+	 * label "host" only. */
 	const struct selector *selector;
-	/* For samples and throttling: */
+	/* For samples, throttling and the use of GPUs: */
 	const char *by; /* label; borrowed; NULL: one line */
 	size_t max_lines; /* the largest ones; the others are joined in one; 0: no limit */
 };
@@ -56,8 +63,8 @@ struct timeline_line {
 	bool is_rest; /* joins all lines beyond the limit */
 	uint64_t total; /* of samples and throttling: sum of all values */
 	uint64_t *values; /* owned; one for each step */
-	/* Owned; of a vital: whether it is known in a step. NULL: it is known in all seconds of
-	 * which anything is known. */
+	/* Owned; of a vital and of GPUs: whether it is known in a step. NULL: it is known in all
+	 * seconds of which anything is known. */
 	bool *is_known;
 };
 

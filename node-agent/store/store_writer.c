@@ -11,6 +11,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define QUEUE_MAX_PROFILES 64
 #define HEARTBEAT_MAX_NS (60 * NSEC_PER_SEC) /* disks may be slow */
@@ -18,6 +19,7 @@
 struct store_writer {
 	struct queue profiles; /* referenced */
 	struct vitals_thread *vitals; /* owned; NULL: none are read */
+	struct gpu_thread *gpu; /* owned; NULL: none are read */
 	struct recorder *recorder; /* owned; the thread's own */
 	pthread_t thread;
 	bool is_running;
@@ -53,6 +55,16 @@ static void record_throttling(struct store_writer *writer)
 		recorder_add_throttling(writer->recorder, readings[i].second, readings[i].cgroup_id,
 					readings[i].increase.throttled_ns,
 					readings[i].increase.nr_throttled);
+}
+
+static void record_gpus(struct store_writer *writer)
+{
+	struct gpu_second *second;
+
+	while ((second = gpu_thread_take(writer->gpu))) {
+		recorder_add_gpus(writer->recorder, second);
+		gpu_second_free(second);
+	}
 }
 
 /* Follows the throttling of all cgroups that are sampled. */
@@ -94,6 +106,8 @@ static void *run(void *data)
 			record_vitals(writer);
 			record_throttling(writer);
 		}
+		if (writer->gpu)
+			record_gpus(writer);
 		recorder_tick(writer->recorder, clock_real_ns() / NSEC_PER_SEC);
 		publish(writer);
 	} while (true);
@@ -112,6 +126,24 @@ static int start_vitals(struct store_writer *writer, const struct store_writer_o
 	return vitals_thread_start(opts->proc_fd, opts->cgroup_root, &writer->vitals);
 }
 
+static int start_gpu(struct store_writer *writer, const struct store_writer_opts *opts,
+		     struct strbuf *reterr_msg)
+{
+	const struct gpu_thread_opts gpu = {
+		.program = opts->program,
+		.library = opts->gpu_library,
+		.proc_fd = opts->proc_fd,
+		.cgroup_root = opts->cgroup_root,
+	};
+
+	if (!opts->gpu_library)
+		return 0;
+	int r = gpu_thread_start(&gpu, &writer->gpu);
+	if (r < 0)
+		strbuf_appendf(reterr_msg, "cannot follow GPUs: %s", strerror(-r));
+	return r;
+}
+
 int store_writer_start(const struct store_writer_opts *opts, struct strbuf *reterr_msg,
 		       struct store_writer **ret_writer)
 {
@@ -124,6 +156,8 @@ int store_writer_start(const struct store_writer_opts *opts, struct strbuf *rete
 	int r = queue_init(&writer->profiles, QUEUE_MAX_PROFILES);
 	if (r == 0)
 		r = start_vitals(writer, opts, &recorder);
+	if (r == 0)
+		r = start_gpu(writer, opts, reterr_msg);
 	if (r == 0)
 		r = recorder_new(&recorder, reterr_msg, &writer->recorder);
 	if (r == 0)
@@ -161,6 +195,7 @@ void store_writer_stop(struct store_writer *writer)
 		return;
 	store_writer_finish(writer);
 	vitals_thread_stop(writer->vitals);
+	gpu_thread_stop(writer->gpu);
 	recorder_close(writer->recorder);
 	queue_done(&writer->profiles);
 	pthread_mutex_destroy(&writer->lock);
@@ -174,6 +209,8 @@ struct store_writer_stats store_writer_get_stats(struct store_writer *writer)
 
 	if (writer->vitals)
 		stats.vitals = vitals_thread_get_stats(writer->vitals);
+	if (writer->gpu)
+		stats.gpu = gpu_thread_get_stats(writer->gpu);
 
 	stats.nr_samples_pushed = __atomic_load_n(&writer->nr_pushed, __ATOMIC_RELAXED);
 	stats.nr_samples_refused = __atomic_load_n(&writer->nr_refused, __ATOMIC_RELAXED);

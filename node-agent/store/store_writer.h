@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records profiles and vitals in its own thread ("store"), so that a slow disk holds nobody up. The
- * thread "vitals" belongs to it. */
+ * threads "vitals" and "gpu" belong to it. */
 #ifndef STORE_STORE_WRITER_H
 #define STORE_STORE_WRITER_H
 
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "gpu/gpu_thread.h"
 #include "profile/profile.h"
 #include "store/recorder.h"
 #include "vitals/vitals_thread.h"
@@ -19,6 +20,8 @@ struct store_writer_opts {
 	struct recorder_opts recorder;
 	int proc_fd; /* borrowed; where the timeline's vitals are read; negative: nowhere */
 	const char *cgroup_root; /* as for cgroup_fs_open() */
+	const char *gpu_library; /* borrowed until the end; NULL: no GPUs are read */
+	const char *program; /* borrowed until the end; of the GPU worker: see worker_client.h */
 };
 
 struct store_writer_stats {
@@ -27,10 +30,12 @@ struct store_writer_stats {
 	uint64_t cpu_ns; /* of the thread */
 	struct recorder_stats recorder;
 	struct vitals_thread_stats vitals;
+	struct gpu_thread_stats gpu;
 };
 
 /* Opens the directory and starts the thread; the strings of `opts` may go afterwards. On failure
- * `reterr_msg` says what is wrong. Errors: those of recorder_new(), -EAGAIN. */
+ * `reterr_msg` says what is wrong. Errors: those of recorder_new() and
+ * gpu_thread_start(), -EAGAIN. */
 int store_writer_start(const struct store_writer_opts *opts, struct strbuf *reterr_msg,
 		       struct store_writer **ret_writer) must_check;
 

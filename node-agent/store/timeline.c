@@ -108,7 +108,32 @@ void timeline_add_throttling(struct timeline *timeline, uint64_t second,
 	add(timeline, &key, throttling->labels, second, throttling->throttled_ns / NSEC_PER_USEC);
 }
 
-/* Few cgroups are throttled, so the label sets have no index by cgroup. */
+/* What could not be read has no row: a gap. */
+void timeline_add_gpu(struct timeline *timeline, uint64_t second, uint32_t index,
+		      const struct gpu_device *device)
+{
+	const struct track_key key = { .kind = TRACK_GPUS };
+	uint32_t row = index * TRACK_GPU_ROWS;
+
+	if (device->has & GPU_HAS_UTILIZATION)
+		add(timeline, &key, row + TRACK_GPU_BUSY, second, device->utilization);
+	if (!(device->has & GPU_HAS_MEMORY))
+		return;
+	add(timeline, &key, row + TRACK_GPU_MEMORY_USED, second, device->memory_used / KIBIBYTE);
+	add(timeline, &key, row + TRACK_GPU_MEMORY_TOTAL, second, device->memory_total / KIBIBYTE);
+}
+
+void timeline_add_gpu_use(struct timeline *timeline, uint64_t second, uint32_t labels,
+			  uint64_t percent, uint64_t memory_bytes)
+{
+	struct track_key key = { .kind = TRACK_GPU_USE };
+
+	add(timeline, &key, labels, second, percent);
+	key.kind = TRACK_GPU_USE_MEMORY;
+	add(timeline, &key, labels, second, memory_bytes / KIBIBYTE);
+}
+
+/* Few cgroups are throttled or use GPUs, so the label sets have no index by cgroup. */
 int timeline_find_cgroup(struct timeline *timeline, uint64_t cgroup_id, uint32_t *ret_labels)
 {
 	const uint32_t low = (uint32_t)cgroup_id, high = (uint32_t)(cgroup_id >> 32);

@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "gpu/gpu_reading.h"
 #include "store/dict.h"
 #include "store/ingest.h"
 #include "store/second.h"
@@ -45,6 +46,11 @@ void timeline_add_series(struct timeline *timeline, uint64_t second,
 			 const struct second_series *series);
 void timeline_add_throttling(struct timeline *timeline, uint64_t second,
 			     const struct second_throttling *throttling);
+
+void timeline_add_gpu(struct timeline *timeline, uint64_t second, uint32_t index,
+		      const struct gpu_device *device);
+void timeline_add_gpu_use(struct timeline *timeline, uint64_t second, uint32_t labels,
+			  uint64_t percent, uint64_t memory_bytes);
 
 /* Finds or adds the label set of a cgroup: its number and, if samples of it are in this file, its
  * resource. Errors: -ENOSPC, -ENOMEM. */

@@ -48,7 +48,11 @@ static uint32_t limit_of(enum track_kind kind, uint32_t nr_labels)
 	switch (kind) {
 	case TRACK_GROUPS:
 	case TRACK_THROTTLED:
+	case TRACK_GPU_USE:
+	case TRACK_GPU_USE_MEMORY:
 		return nr_labels;
+	case TRACK_GPUS:
+		return TRACK_MAX_GPUS * TRACK_GPU_ROWS;
 	case TRACK_CPUS:
 		return TRACK_MAX_CPUS;
 	case TRACK_SLOTS:

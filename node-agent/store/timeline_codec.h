@@ -21,8 +21,21 @@ enum track_kind {
 	TRACK_CPUS, /* CPU: samples */
 	TRACK_SLOTS, /* 0 to 19: the samples in 50 ms of the second */
 	TRACK_THROTTLED, /* label set: microseconds in which the threads of a cgroup were held up */
+	TRACK_GPUS, /* GPU * TRACK_GPU_ROWS + enum track_gpu_row */
+	TRACK_GPU_USE, /* label set: percent of a GPU that the processes of a cgroup used */
+	TRACK_GPU_USE_MEMORY, /* label set: KiB of GPUs' memory that they had */
 	TRACK_NR_KINDS,
 };
+
+/* What is known of a GPU at the end of a second. */
+enum track_gpu_row {
+	TRACK_GPU_BUSY, /* percent of the time in which a kernel ran */
+	TRACK_GPU_MEMORY_USED, /* KiB */
+	TRACK_GPU_MEMORY_TOTAL, /* KiB */
+	TRACK_GPU_ROWS = 4, /* one is free */
+};
+
+#define TRACK_MAX_GPUS 64
 
 #define TRACK_MAX_CPUS 65536
 

@@ -89,17 +89,19 @@ static int compare_totals(const void *a, const void *b)
 
 static uint64_t number_of(const struct timeline_line *line)
 {
+	const char *cursor = line->name;
 	uint64_t number = UINT64_MAX;
 
-	(void)!parse_u64(line->name, &number);
+	(void)!parse_digits(&cursor, cursor + strlen(cursor), 10, &number);
 	return number;
 }
 
 static int compare_numbers(const void *a, const void *b)
 {
-	uint64_t one = number_of(a), other = number_of(b);
+	const struct timeline_line *a_line = a, *b_line = b;
+	uint64_t one = number_of(a_line), other = number_of(b_line);
 
-	return (one > other) - (one < other);
+	return one != other ? (one > other) - (one < other) : strcmp(a_line->name, b_line->name);
 }
 
 /* The index does not fit the lines any more. */

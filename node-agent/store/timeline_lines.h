@@ -35,7 +35,7 @@ void timeline_lines_scale(struct timeline_lines *lines, uint64_t factor);
 /* Sorts by totals, the largest first, then by name. */
 void timeline_lines_sort_by_total(struct timeline_lines *lines);
 
-/* Sorts names that are numbers. */
+/* Sorts names that begin with numbers. */
 void timeline_lines_sort_by_number(struct timeline_lines *lines);
 
 /* Joins all lines from `max` on in one. Errors: -ENOMEM; then nothing changes. */

@@ -22,10 +22,27 @@
 #define ALL_NAME "all"
 
 static const enum track_kind kinds[] = {
-	[TIMELINE_SAMPLES] = TRACK_GROUPS, [TIMELINE_THROTTLED] = TRACK_THROTTLED,
-	[TIMELINE_VITALS] = TRACK_VITALS,  [TIMELINE_CPUS] = TRACK_CPUS,
+	[TIMELINE_SAMPLES] = TRACK_GROUPS,
+	[TIMELINE_THROTTLED] = TRACK_THROTTLED,
+	[TIMELINE_VITALS] = TRACK_VITALS,
+	[TIMELINE_CPUS] = TRACK_CPUS,
 	[TIMELINE_SLOTS] = TRACK_SLOTS,
+	[TIMELINE_GPUS] = TRACK_GPUS,
+	[TIMELINE_GPU_MEMORY] = TRACK_GPUS,
+	[TIMELINE_GPU_USE] = TRACK_GPU_USE,
+	[TIMELINE_GPU_USE_MEMORY] = TRACK_GPU_USE_MEMORY,
 };
+
+static bool is_of_devices(const struct timeline_source *source)
+{
+	return kinds[source->query->what] == TRACK_GPUS;
+}
+
+static bool is_of_gpus(const struct timeline_source *source)
+{
+	return is_of_devices(source) || source->query->what == TIMELINE_GPU_USE ||
+	       source->query->what == TIMELINE_GPU_USE_MEMORY;
+}
 
 static uint64_t nr_range_seconds(const struct timeline_source *source)
 {
@@ -92,6 +109,8 @@ int timeline_source_init(struct timeline_source *source, const struct store_time
 	int r = add_fixed_lines(source);
 	if (r == 0 && is_of_snapshots(source))
 		r = snapshot_holds_init(&source->holds, range, source->first_s, source->step_s);
+	if (r == 0 && is_of_gpus(source))
+		r = timeline_means_init(&source->means, nr_steps, nr_range_seconds(source));
 	if (r < 0)
 		return r;
 	source->is_known = calloc(nr_range_seconds(source) + 1, sizeof(*source->is_known));
@@ -106,6 +125,7 @@ void timeline_source_done(struct timeline_source *source)
 {
 	timeline_lines_done(&source->lines);
 	snapshot_holds_done(&source->holds);
+	timeline_means_done(&source->means);
 	free(source->cpu_lines);
 	free(source->is_known);
 	free(source->sums);
@@ -162,6 +182,9 @@ static int add_by_label(struct timeline_source *source, uint32_t labels, uint64_
 
 	if (r < 0 || *line < FIRST_LINE)
 		return r;
+	if (is_of_gpus(source))
+		return timeline_means_add(&source->means, *line - FIRST_LINE,
+					  step_of(source, second), value);
 	if (is_of_snapshots(source))
 		snapshot_holds_add(&source->holds, &source->lines, *line - FIRST_LINE, second,
 				   value);
@@ -185,6 +208,28 @@ static int add_by_cpu(struct timeline_source *source, uint32_t cpu, uint64_t sec
 	}
 	timeline_lines_add(&source->lines, *line - 1, step_of(source, second), value);
 	return 0;
+}
+
+/* Adds what is known of a GPU, if the query asks for it. */
+static int add_gpu(struct timeline_source *source, uint32_t row, uint64_t second, uint64_t value)
+{
+	static const char *const suffixes[] = {
+		[TRACK_GPU_BUSY] = "",
+		[TRACK_GPU_MEMORY_USED] = " used",
+		[TRACK_GPU_MEMORY_TOTAL] = " total",
+	};
+	uint32_t what = row % TRACK_GPU_ROWS, index;
+	char name[NUMBER_BYTES];
+
+	if (what >= array_len(suffixes) ||
+	    (what == TRACK_GPU_BUSY) != (source->query->what == TIMELINE_GPUS))
+		return 0;
+	snprintf(name, sizeof(name), "%" PRIu32 "%s", row / TRACK_GPU_ROWS, suffixes[what]);
+	int r = timeline_lines_get(&source->lines, name, &index);
+	if (r < 0)
+		return r;
+	return timeline_means_add(&source->means, index, step_of(source, second),
+				  what == TRACK_GPU_BUSY ? min_u64(value, 100) : value * KIBIBYTE);
 }
 
 static uint64_t from_file_unit(enum vital vital, uint64_t value)
@@ -216,9 +261,13 @@ static bool wants_track(const struct track_key *key, void *data)
 	/* Each second has vitals, so they tell which seconds are known. */
 	if (key->kind == TRACK_VITALS)
 		return true;
+	/* GPUs tell in which seconds their use is known. */
+	if (key->kind == TRACK_GPUS && is_of_gpus(source))
+		return true;
 	if (key->kind != kinds[source->query->what] || source->is_from_samples)
 		return false;
-	return key->kind == TRACK_THROTTLED || key->type == source->query->type;
+	return key->kind == TRACK_THROTTLED || is_of_gpus(source) ||
+	       key->type == source->query->type;
 }
 
 static int visit_number(const struct track_key *key, const struct block_row *row, void *data)
@@ -229,6 +278,9 @@ static int visit_number(const struct track_key *key, const struct block_row *row
 	if (!is_in_range(source, second))
 		return 0;
 	source->is_known[second - source->range.first_s] = true;
+	if (key->kind == TRACK_GPUS)
+		timeline_means_note(&source->means, second - source->range.first_s,
+				    step_of(source, second));
 	if (key->kind != kinds[source->query->what])
 		return 0;
 	weight = weight_of(source, key->period);
@@ -240,6 +292,12 @@ static int visit_number(const struct track_key *key, const struct block_row *row
 		return add_by_label(source, row->labels, second, weight * row->value);
 	case TRACK_THROTTLED:
 		return add_by_label(source, row->labels, second, row->value * NSEC_PER_USEC);
+	case TRACK_GPUS:
+		return add_gpu(source, row->labels, second, row->value);
+	case TRACK_GPU_USE:
+		return add_by_label(source, row->labels, second, row->value);
+	case TRACK_GPU_USE_MEMORY:
+		return add_by_label(source, row->labels, second, row->value * KIBIBYTE);
 	case TRACK_CPUS:
 		return add_by_cpu(source, row->labels, second, weight * row->value);
 	default:
@@ -485,5 +543,14 @@ bool timeline_source_end_host(struct timeline_source *source, uint32_t *nr_secon
 	}
 	if (source->query->what == TIMELINE_VITALS)
 		add_means(source);
+	if (is_of_gpus(source))
+		timeline_means_settle(&source->means, &source->lines, is_of_devices(source));
 	return has_any;
+}
+
+int timeline_source_finish(struct timeline_source *source)
+{
+	if (!is_of_gpus(source))
+		return 0;
+	return timeline_means_finish(&source->means, &source->lines, is_of_devices(source));
 }

@@ -13,6 +13,7 @@
 #include "store/store_timeline.h"
 #include "store/timeline_codec.h"
 #include "store/timeline_lines.h"
+#include "store/timeline_means.h"
 #include "vitals/vitals.h"
 
 #include <stdbool.h>
@@ -27,6 +28,7 @@ struct timeline_source {
 	struct timeline_lines lines;
 	uint32_t *cpu_lines; /* owned; by CPU: its line + 1 */
 	struct snapshot_holds holds; /* of a type of snapshots */
+	struct timeline_means means; /* of GPUs */
 	struct period_unit unit; /* of the lines of samples */
 
 	/* Of the current host. */
@@ -65,5 +67,8 @@ int timeline_source_read(struct timeline_source *source, const struct store_span
 /* Ends a host: adds to `nr_seconds`, of all steps, how many seconds something is known of. Returns
  * whether that is any. */
 bool timeline_source_end_host(struct timeline_source *source, uint32_t *nr_seconds);
+
+/* Ends the last host: the lines are complete, and may be sorted. Errors: -ENOMEM. */
+int timeline_source_finish(struct timeline_source *source) must_check;
 
 #endif

@@ -20,7 +20,8 @@ static bool wants(const struct track_key *key, void *data)
 
 static int visit(const struct track_key *key, const struct block_row *row, void *data)
 {
-	bool is_labels = key->kind == TRACK_GROUPS || key->kind == TRACK_THROTTLED;
+	bool is_labels = key->kind == TRACK_GROUPS || key->kind == TRACK_THROTTLED ||
+			 key->kind == TRACK_GPU_USE || key->kind == TRACK_GPU_USE_MEMORY;
 
 	(void)data;
 	if (key->period % 3 == 2 || row->node != 0 || (is_labels && row->labels >= NR_LABELS) ||

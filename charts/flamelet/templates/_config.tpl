@@ -110,7 +110,7 @@ destination:
 {{- define "flamelet.agentOptions" -}}
 attribute-values-max capture cgroup cgroup-root comm container cpu debug-dir debuginfod-cache debuginfod-cache-max
 debuginfod-urls demangle destination exclude-attribute exclude-container exclude-namespace exclude-selector
-export-interval exporter frequency idle inlines kind kubelet-ca-file kubelet-token-file kubelet-url kubelet-verify listen
+export-interval exporter frequency gpu gpu-library idle inlines kind kubelet-ca-file kubelet-token-file kubelet-url kubelet-verify listen
 log-level metrics-listen min-block namespace node-name otlp-ca-file otlp-client-cert otlp-client-key otlp-compression
 otlp-endpoint otlp-header otlp-header-file otlp-original-payload otlp-preset otlp-protocol otlp-request-max
 otlp-tenant otlp-timeout otlp-timestamps otlp-token-file otlp-verify pod pod-annotation pod-label pod-logs queue-dir queue-max

@@ -134,6 +134,9 @@ static void numbers_beyond_their_limit_are_refused(void **state)
 		{ TRACK_GROUPS, NR_LABELS - 1 },
 		{ TRACK_THROTTLED, NR_LABELS - 1 },
 		{ TRACK_SLOTS, 19 },
+		{ TRACK_GPUS, TRACK_MAX_GPUS * TRACK_GPU_ROWS - 1 },
+		{ TRACK_GPU_USE, NR_LABELS - 1 },
+		{ TRACK_GPU_USE_MEMORY, NR_LABELS - 1 },
 		{ TRACK_CPUS, TRACK_MAX_CPUS - 1 },
 	};
 	(void)state;
