@@ -73,6 +73,7 @@ def check_answers(scene, page):
         ("timeline", {"by": "slot"}, ("timeline", word, "--by", "slot")),
         ("timeline", {"by": "comm", "q": POD, "type": "cpu"}, ("timeline", word, "--by", "comm", "-s", POD)),
         ("timeline", {"by": "pod", "throttled": 1}, ("timeline", word, "--by", "pod", "--throttled")),
+        ("timeline", {"by": "gpu", "step": 1}, ("timeline", word, "--by", "gpu", "--step", "1")),
         ("timeline", {}, ("timeline", word)),
         ("top", {"by": "pod", "n": 3}, ("top", "--range", word, "--by", "pod", "--rows", 3)),
         ("top", {"q": POD}, ("top", "--range", word, "-s", POD)),

@@ -4,10 +4,11 @@ import { test } from 'node:test';
 import { duration, rangeText, scaleOf, stepOf, ticksOf } from '../src/model/record/axis.ts';
 import { isChosen, jump, markOf, peaksOf } from '../src/model/record/events.ts';
 import type { RecordEvent } from '../src/model/record/events.ts';
+import { rowAt, shareAbove } from '../src/model/record/heat.ts';
 import { NO_PLACE, placeOf, textOfPlace } from '../src/model/record/place.ts';
 import { before, scaled, stepped, whole, wider, windowAround, within } from '../src/model/record/range.ts';
 import { isOfHosts, termsOf, valueOf, withLabel } from '../src/model/record/selector.ts';
-import { cpuVitalsOf, meanOf, samplesOf, stepAt, vitalOf } from '../src/model/record/series.ts';
+import { cpuVitalsOf, meanOf, NO_TIMELINE, percentOf, samplesOf, stepAt, vitalOf } from '../src/model/record/series.ts';
 import type { RawTimeline } from '../src/model/record/series.ts';
 import { NameColors } from '../src/model/record/shades.ts';
 import { evenOut } from '../src/model/record/slots.ts';
@@ -102,6 +103,31 @@ test('vitals are those of CPU time, and others by name', () => {
 	assert.deepEqual(cpuVitalsOf(raw).series.map(({ name, values }) => [name, ...values]), [['user', 2, NaN, 0.5]]);
 	assert.deepEqual([...vitalOf(raw, 'runnable')!.values], [3, NaN, 4]);
 	assert.equal(vitalOf(raw, 'psi_cpu'), null);
+});
+
+test('percent of GPUs are shares, and what is not known stays so', () => {
+	const lines = [{ name: '0', is_rest: false, values: [37, null, 0] }];
+	const timeline = percentOf({ ...RAW, unit: '%', lines });
+	assert.deepEqual([...timeline.series[0]!.values], [0.37, NaN, 0]);
+	assert.equal(timeline.unit, '%');
+});
+
+test('of two heat maps, each row has its place, and none is too small to see', () => {
+	const series = (nr: number) => Array.from({ length: nr }, (_, i) =>
+		({ name: String(i), isRest: false, values: new Float64Array(1) }));
+	const cpus = { ...NO_TIMELINE, series: series(6) };
+	const gpus = { ...NO_TIMELINE, series: series(2) };
+	assert.equal(shareAbove(6, 2), 0.75);
+	assert.equal(shareAbove(128, 2), 0.8);
+	assert.equal(shareAbove(0, 2), 0);
+	assert.equal(shareAbove(6, 0), 1);
+	assert.deepEqual(rowAt(cpus, gpus, 0), { isBelow: false, row: 0 });
+	assert.deepEqual(rowAt(cpus, gpus, 0.74), { isBelow: false, row: 5 });
+	assert.deepEqual(rowAt(cpus, gpus, 0.75), { isBelow: true, row: 0 });
+	assert.deepEqual(rowAt(cpus, gpus, 0.99), { isBelow: true, row: 1 });
+	assert.deepEqual(rowAt(cpus, null, 0.99), { isBelow: false, row: 5 });
+	assert.equal(rowAt(cpus, gpus, 1), null);
+	assert.equal(rowAt(cpus, gpus, -0.1), null);
 });
 
 test('jumps go to the next, the previous and the worst mark', () => {

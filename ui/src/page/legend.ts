@@ -3,6 +3,7 @@
 import { rove } from '../app/rove.ts';
 import { el } from '../dom.ts';
 import { clock } from '../model/record/axis.ts';
+import { rowAt } from '../model/record/heat.ts';
 import type { Range } from '../model/record/range.ts';
 import { amountOf, meanOf, stepAt, sumOf } from '../model/record/series.ts';
 import type { Timeline } from '../model/record/series.ts';
@@ -57,7 +58,7 @@ export class Legend {
 			onclick: () => this.events.choose(name) }, ...parts);
 	}
 
-	private showHeat({ timeline, max }: Heat, lines: string, hover: Hover | null) {
+	private showHeat(chart: Heat, lines: string, hover: Hover | null) {
 		const isDark = document.documentElement.dataset.theme === 'dark';
 		const ramp = el('div', { class: 'ramp' }, ...Array.from({ length: RAMP_STEPS }, (_, i) => {
 			const cell = el('i');
@@ -65,20 +66,28 @@ export class Legend {
 			return cell;
 		}));
 		const isCpu = lines === 'cpu';
-		const at = hover ? stepAt(timeline, hover.time) : -1;
-		const row = hover && hover.height >= 0 && hover.height < 1 ?
-			Math.floor(hover.height * timeline.series.length) : -1;
-		const series = timeline.series[row];
-		const facts: [string, string][] = series && hover && at >= 0 ? [
-			['time', clock(timeline.first + at * timeline.step)],
-			isCpu ? ['CPU', series.name] : ['from', `${series.name} ms on`],
-			isCpu ? ['busy', amountOf(series.values[at]!, '%')] : ['CPUs busy', amountOf(series.values[at]!, '')],
-		] : [];
+		const title = chart.below ? 'How busy each CPU and GPU was' : 'How busy each CPU was';
 		this.element.replaceChildren(
-			el('div', { class: 'head', text: isCpu ? 'How busy each CPU was' : 'CPUs busy in each 50 ms' }), ramp,
+			el('div', { class: 'head', text: isCpu ? title : 'CPUs busy in each 50 ms' }), ramp,
 			el('div', { class: 'ends' }, el('span', { text: '0' }),
-				el('span', { text: isCpu ? '100 %' : amountOf(max, '') })),
-			...facts.map(([name, text]) => el('div', { class: 'row' }, el('span', { class: 'word', text: name }),
-				el('b', { text }))));
+				el('span', { text: isCpu ? '100 %' : amountOf(chart.max, '') })),
+			...(hover ? factsOf(chart, isCpu, hover) : []).map(([name, text]) =>
+				el('div', { class: 'row' }, el('span', { class: 'word', text: name }), el('b', { text }))));
 	}
+}
+
+/* What is under the pointer. */
+function factsOf({ timeline, below }: Heat, isCpu: boolean, hover: Hover): [string, string][] {
+	const found = rowAt(timeline, below?.timeline ?? null, hover.height);
+	const map = found?.isBelow ? below!.timeline : timeline;
+	const series = found ? map.series[found.row] : undefined;
+	const at = stepAt(map, hover.time);
+	if (!found || !series || at < 0)
+		return [];
+	const value = series.values[at]!;
+	return [
+		['time', clock(map.first + at * map.step)],
+		isCpu ? [found.isBelow ? 'GPU' : 'CPU', series.name] : ['from', `${series.name} ms on`],
+		isCpu ? ['busy', amountOf(value, '%')] : ['CPUs busy', amountOf(value, '')],
+	];
 }

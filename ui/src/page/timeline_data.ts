@@ -5,11 +5,11 @@ import type { Place } from '../model/record/place.ts';
 import { contains, lengthOf } from '../model/record/range.ts';
 import type { Range } from '../model/record/range.ts';
 import { isOfHosts, withLabel } from '../model/record/selector.ts';
-import { cpuVitalsOf, NO_TIMELINE, samplesOf, vitalOf } from '../model/record/series.ts';
+import { cpuVitalsOf, NO_TIMELINE, percentOf, samplesOf, vitalOf } from '../model/record/series.ts';
 import type { RawTimeline, Timeline } from '../model/record/series.ts';
 import { NameColors, vitalColors } from '../model/record/shades.ts';
 import { evenOut, SLOTS } from '../model/record/slots.ts';
-import type { Chart, Track } from '../widget/chart_painter.ts';
+import type { Chart, HeatRows, Track } from '../widget/chart_painter.ts';
 import { ApiError } from './api.ts';
 import type { Api, Parameters } from './api.ts';
 import { selectorOf } from './query.ts';
@@ -83,16 +83,24 @@ function tracksOf(raw: RawTimeline): Track[] {
 	return tracks;
 }
 
-function heatOf(timeline: Timeline, lines: string, periodNs: number): Chart {
+/* Null: the record has none of that time. */
+function gpusOf(raw: RawTimeline | null): HeatRows | null {
+	const last = raw?.lines.at(-1);
+	return raw && last ? { timeline: percentOf(raw), max: 1, rows: [`GPU ${raw.lines[0]!.name}`, last.name] } : null;
+}
+
+function heatOf(timeline: Timeline, lines: string, periodNs: number, below: HeatRows | null): Chart {
 	if (lines === 'cpu')
-		return { kind: 'heat', timeline, max: 1, rows: ['CPU 0', String(Math.max(timeline.series.length - 1, 0))] };
+		return {
+			kind: 'heat', timeline, max: 1, rows: ['CPU 0', String(Math.max(timeline.series.length - 1, 0))], below,
+		};
 	/* A slot is a twentieth of each second. */
 	for (const { values } of timeline.series)
 		values.forEach((value, at) => (values[at] = value * SLOTS));
 	evenOut(timeline, periodNs);
 	const max = timeline.series.reduce((most, { values }) =>
 		values.reduce((one, value) => (value > one ? value : one), most), 0);
-	return { kind: 'heat', timeline, max: max || 1, rows: ['0 ms', '950'] };
+	return { kind: 'heat', timeline, max: max || 1, rows: ['0 ms', '950'], below };
 }
 
 /* Of each label. */
@@ -135,7 +143,7 @@ export async function fetchTimeline(
 	const isMap = lines === 'cpu' || lines === 'slot';
 	const isNode = lines === 'vital';
 	const chosen = isNode && !isOfHosts(place.q);
-	const [vitals, chart] = await Promise.all([
+	const [vitals, chart, gpus] = await Promise.all([
 		rawOf(api, { ...common, by: 'vital', q: ofHosts }, signal),
 		isNode && !chosen ? null : rawOf(api, {
 			...common, by: isNode ? 'host' : lines === THROTTLED ? 'pod' : lines,
@@ -143,12 +151,13 @@ export async function fetchTimeline(
 			q: isMap ? ofHosts : selectorOf(place),
 			max: isMap ? null : MAX_LINES,
 		}, signal),
+		lines === 'cpu' ? rawOf(api, { ...common, by: 'gpu', q: ofHosts }, signal) : null,
 	]);
 	const samples = chart ? samplesOf(chart) : NO_TIMELINE;
 	return {
 		key, covers: cover, step, lines,
 		tracks: vitals ? tracksOf(vitals) : [],
-		chart: isMap ? heatOf(samples, lines, chart?.period_ns ?? 0)
+		chart: isMap ? heatOf(samples, lines, chart?.period_ns ?? 0, gpusOf(gpus))
 			: areasOf(isNode ? (vitals ? cpuVitalsOf(vitals) : NO_TIMELINE) : samples, lines, chosen ? samples : null),
 	};
 }

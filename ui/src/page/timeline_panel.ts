@@ -25,7 +25,7 @@ const CHARTS: [string, string, string][] = [
 	['pod', 'Pods', 'CPU time of the largest pods'],
 	['container', 'Containers', 'CPU time of the largest containers'],
 	['comm', 'Processes', 'CPU time of the largest processes, by name'],
-	['cpu', 'CPUs', 'How busy each CPU was: a heat map'],
+	['cpu', 'CPUs', 'How busy each CPU was, and each GPU: a heat map'],
 	['slot', '50 ms', 'What happened within each second: a heat map of its 50 ms'],
 ];
 const LABELS = [THROTTLED, 'namespace', 'workload', 'host', 'service', 'process', 'thread', 'cgroup'];

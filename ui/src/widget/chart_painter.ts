@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The charts of a timeline: stacked areas with a line over them, a heat map, small tracks. */
 import { scaleOf } from '../model/record/axis.ts';
+import { shareAbove } from '../model/record/heat.ts';
 import { amountOf, maxOf, sumOf } from '../model/record/series.ts';
 import type { Timeline } from '../model/record/series.ts';
 import { heatColor } from '../model/record/shades.ts';
@@ -16,13 +17,19 @@ export interface Areas {
 	line: Timeline | null;
 }
 
-export interface Heat {
-	kind: 'heat';
+/** The rows of a heat map. */
+export interface HeatRows {
 	timeline: Timeline;
 	/** The value of the strongest colour. */
 	max: number;
 	/** Texts of the first and the last row. */
 	rows: [string, string];
+}
+
+export interface Heat extends HeatRows {
+	kind: 'heat';
+	/** What is below the map; null: nothing. */
+	below: HeatRows | null;
 }
 
 export interface Track {
@@ -34,6 +41,8 @@ export interface Track {
 }
 
 export type Chart = Areas | Heat;
+
+const HEAT_GAP_PX = 6; // between two maps
 
 interface Place {
 	view: TimeView;
@@ -153,13 +162,15 @@ function paintAreas(context: CanvasRenderingContext2D, place: Place, { timeline,
 	});
 }
 
-function paintHeat(context: CanvasRenderingContext2D, place: Place, { timeline, max, rows }: Heat, colors: Colors) {
+function paintRows(context: CanvasRenderingContext2D, place: Place, { timeline, max, rows }: HeatRows,
+	colors: Colors) {
 	const { view, top, height } = place;
 	const nr = timeline.series.length;
 	context.fillStyle = colors.dim;
 	context.textAlign = 'right';
 	context.fillText(rows[0], GUTTER_PX - 6, top + 6);
-	context.fillText(rows[1], GUTTER_PX - 6, top + height - 6);
+	if (nr > 1 && height > 24)
+		context.fillText(rows[1], GUTTER_PX - 6, top + height - 6);
 	if (nr === 0 || timeline.n === 0)
 		return;
 	const image = new ImageData(timeline.n, nr);
@@ -176,6 +187,19 @@ function paintHeat(context: CanvasRenderingContext2D, place: Place, { timeline, 
 		context.imageSmoothingEnabled = false;
 		context.drawImage(small, x, top, view.xOf(timeline.first + timeline.n * timeline.step) - x, height);
 	});
+}
+
+function paintHeat(context: CanvasRenderingContext2D, { view, top, height }: Place, chart: Heat, colors: Colors) {
+	const { below } = chart;
+	if (!below) {
+		paintRows(context, { view, top, height }, chart, colors);
+		return;
+	}
+	const above = height * shareAbove(chart.timeline.series.length, below.timeline.series.length);
+	if (above > 0)
+		paintRows(context, { view, top, height: above - HEAT_GAP_PX / 2 }, chart, colors);
+	paintRows(context, { view, top: top + above + HEAT_GAP_PX / 2, height: height - above - HEAT_GAP_PX / 2 }, below,
+		colors);
 }
 
 export function paintChart(context: CanvasRenderingContext2D, place: Place, chart: Chart, colors: Colors) {

@@ -58,6 +58,11 @@ export function cpuVitalsOf(raw: RawTimeline): Timeline {
 	return timelineOf(raw, 'CPUs', CPU_VITALS, (value) => value / NS);
 }
 
+/** Percent, as shares. */
+export function percentOf(raw: RawTimeline): Timeline {
+	return timelineOf(raw, '%', null, (value) => value / 100);
+}
+
 /** A vital of its own, or null. */
 export function vitalOf(raw: RawTimeline, name: string): Series | null {
 	const line = raw.lines.find((one) => one.name === name);
