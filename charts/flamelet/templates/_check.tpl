@@ -11,6 +11,9 @@
 {{- end }}
 
 {{- define "flamelet.checkTriggers" -}}
+{{- if and .Values.gpu.enabled (not .Values.store.enabled) }}
+{{- fail "gpu.enabled: what GPUs do is kept in the record, and there is none. Set store.enabled=true, or gpu.enabled=false." }}
+{{- end }}
 {{- if and .Values.triggers.rules (not .Values.store.enabled) }}
 {{- fail "triggers.rules: a rule keeps a time of the record, and there is none. Set store.enabled=true, or remove the rules." }}
 {{- end }}

@@ -79,6 +79,9 @@ store: /var/lib/flamelet/record
 store-max: {{ .Values.store.size | quote }}
 store-per-day: {{ .Values.store.perDay | quote }}
 store-age: {{ .Values.store.age | quote }}
+{{- if .Values.gpu.enabled }}
+gpu: true
+{{- end }}
 {{- include "flamelet.triggerConfig" . }}
 {{- end }}
 {{- if .Values.metrics.enabled }}

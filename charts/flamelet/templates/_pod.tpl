@@ -75,6 +75,11 @@ capabilities:
 - name: FLAMELET_QUERY_MEMORY_MAX
   value: {{ .Values.store.queryMemoryMax | quote }}
 {{- end }}
+{{- /* NVIDIA's runtime then adds the devices, and the library that tells what they do. */}}
+{{- if .Values.gpu.enabled }}
+- {name: NVIDIA_VISIBLE_DEVICES, value: all}
+- {name: NVIDIA_DRIVER_CAPABILITIES, value: utility}
+{{- end }}
 {{- with .Values.extraEnv }}
 {{ toYaml . }}
 {{- end }}
@@ -155,6 +160,9 @@ dnsPolicy: {{ .Values.dnsPolicy }}
 securityContext: {{- include "flamelet.podSecurityContext" . | nindent 2 }}
 {{- with .Values.imagePullSecrets }}
 imagePullSecrets: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- if and .Values.gpu.enabled .Values.gpu.runtimeClassName }}
+runtimeClassName: {{ .Values.gpu.runtimeClassName | quote }}
 {{- end }}
 {{- with .Values.priorityClassName }}
 priorityClassName: {{ . | quote }}

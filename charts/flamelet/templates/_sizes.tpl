@@ -25,6 +25,7 @@
 	JIT workers					16 and 16
 	download of debug files				256, where it is asked for
 	stacks of threads that wait			32, and 8 for what is known of threads; where they are recorded
+	the library that tells what GPUs do		64, where they are followed
 	allocations in use				32, and 32 for a snapshot of each of both types; where they are recorded
 
 Besides, for each destination 48: 24 that are collected, and what is sent, in the agent and in the destination's own process (12 with the
@@ -41,8 +42,9 @@ to the agent is in both, and within the worker's bound, as most of what it was m
 {{- $query := include "flamelet.mebibytes" .Values.store.queryMemoryMax | int64 }}
 {{- $store := ternary (add 64 $query) 0 .Values.store.enabled }}
 {{- $waits := ternary 40 0 (or (has "offcpu" .Values.profiling.kinds) (has "lock" .Values.profiling.kinds)) }}
+{{- $gpu := ternary 64 0 .Values.gpu.enabled }}
 {{- $heap := ternary 96 0 (has "heap" .Values.profiling.kinds) }}
-{{- add $tables $lists $workers $debuginfod $destinations $store $waits $heap 56 -}}
+{{- add $tables $lists $workers $debuginfod $destinations $store $waits $gpu $heap 56 -}}
 {{- end }}
 
 {{/* The limit of an emptyDir for so many MiB: a pod whose emptyDir grows beyond it is evicted, so it has a quarter more. */}}
