@@ -210,6 +210,7 @@ struct task_struct {
 	int pid;
 	int tgid;
 	char comm[16];
+	__u64 start_time; /* CLOCK_MONOTONIC */
 	__u64 start_boottime;
 	struct task_struct *group_leader;
 	struct css_set *cgroups;

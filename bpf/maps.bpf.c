@@ -17,6 +17,7 @@ const volatile bool filter_by_comm = false;
 const volatile bool off_cpu_has_exit = false;
 const volatile bool lock_is_followed = false;
 const volatile bool off_cpu_only_locks = false;
+const volatile bool wall_is_told = false;
 const volatile bool growth_is_followed = false;
 const volatile bool heap_is_followed = false;
 const volatile bool irq_is_followed = false;
@@ -33,5 +34,6 @@ volatile __u64 growth_mean_bytes = GROWTH_MIN_MEAN_BYTES;
 volatile __u64 heap_interval = HEAP_MIN_INTERVAL;
 volatile __u64 off_cpu_start_ns = 0;
 volatile __u64 off_cpu_start_boot_ns = 0;
+volatile __u64 wall_start_ns = 0;
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -14,6 +14,7 @@
 #include "bpf/shared/lock.h"
 #include "bpf/shared/off_cpu.h"
 #include "bpf/shared/stats.h"
+#include "bpf/shared/wall.h"
 #include "bpf/unwind.bpf.h"
 #include "bpf/vma_walk.bpf.h"
 
@@ -138,6 +139,14 @@ MAP struct {
 	__type(key, __u32);
 	__type(value, struct off_cpu_slot);
 } off_cpu_slots SEC(".maps");
+
+/* The same. One slot unless the times of threads are told. */
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, OFF_CPU_SLOTS);
+	__type(key, __u32);
+	__type(value, struct wall_slot);
+} wall_slots SEC(".maps");
 
 /* A wait for a lock that goes on. */
 struct lock_wait {

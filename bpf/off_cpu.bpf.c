@@ -15,6 +15,7 @@
 #include "bpf/run_delay.bpf.h"
 #include "bpf/sample.bpf.h"
 #include "bpf/threshold.bpf.h"
+#include "bpf/wall.bpf.h"
 
 /* Returns the probability with which a block is chosen at its beginning; 0: it is not. */
 static __always_inline __u32 choose_at_begin(__u64 predicted_ns, bool is_first)
@@ -250,6 +251,7 @@ static __always_inline void end_known(struct task_struct *task, struct task_stru
 {
 	__u64 length_ns = now_ns - slot->begin_ns;
 
+	wall_add(task, tid, slot->begin_ns, now_ns);
 	if (slot->is_chosen)
 		end_chosen(task, rival, slot, tid, now_ns);
 	else if (off_cpu_has_exit)
@@ -263,17 +265,19 @@ static __always_inline void end_known(struct task_struct *task, struct task_stru
 }
 
 /* The same for a thread that has waited since the programs began. */
-static __always_inline void end_unknown(__u32 tid, __u64 now_ns)
+static __always_inline void end_unknown(struct task_struct *task, __u32 tid, __u64 now_ns)
 {
 	__u32 probability = choose_by_length(now_ns - off_cpu_start_ns);
 	struct off_cpu_turn *turn = probability > 0 ? end_late(tid, off_cpu_start_ns, now_ns)
 						    : NULL;
 
+	wall_add(task, tid, off_cpu_start_ns, now_ns);
 	if (turn)
 		turn->probability = probability;
 }
 
-/* A thread that is older than the programs and was not seen yet has waited since then. */
+/* A thread that is older than the programs and was not seen yet has waited since then. One that
+ * never ran has waited since it was made. */
 static __always_inline void end_block(struct task_struct *task, struct task_struct *rival,
 				      __u32 tid, __u64 now_ns)
 {
@@ -285,14 +289,19 @@ static __always_inline void end_block(struct task_struct *task, struct task_stru
 		end_known(task, rival, slot, tid, now_ns);
 	else if (off_cpu_has_exit && slot->tid == 0 && off_cpu_start_ns != 0 &&
 		 READ_KERNEL(task->start_boottime) < off_cpu_start_boot_ns)
-		end_unknown(tid, now_ns);
+		end_unknown(task, tid, now_ns);
+	else if (wall_is_told && count_switches(task) == 0)
+		wall_add(task, tid, READ_KERNEL(task->start_time), now_ns);
 }
 
 /* Counts a block of the current thread, which was not seen to run again (turn_is_mine()). The agent
  * finds by itself the blocks that were chosen when they began. */
 static __always_inline void count_unended(const struct off_cpu_slot *slot, __u64 now_ns)
 {
-	if (slot->begin_ns == 0 || slot->is_chosen || !off_cpu_has_exit)
+	if (slot->begin_ns == 0)
+		return;
+	wall_forget(slot->tid);
+	if (slot->is_chosen || !off_cpu_has_exit)
 		return;
 	if (choose_by_length(now_ns - slot->begin_ns) > 0 && read_wanted())
 		stat_add(STAT_BLOCK_LOST);

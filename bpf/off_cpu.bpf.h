@@ -31,6 +31,12 @@ static __always_inline __u32 read_state(struct task_struct *task)
 	return (__u32)READ_KERNEL(old->state);
 }
 
+/* How often the thread has stopped running. */
+static __always_inline __u64 count_switches(struct task_struct *task)
+{
+	return READ_KERNEL(task->nvcsw) + READ_KERNEL(task->nivcsw);
+}
+
 /* Returns how long a thread has waited in run queues in all, up to the last time that it got a CPU.
  * The kernel adds a wait to it between sched_switch and sched_exit_tp. */
 static __always_inline __u64 read_run_delay(struct task_struct *task)

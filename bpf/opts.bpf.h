@@ -23,6 +23,7 @@ extern const volatile bool filter_by_comm; /* only thread or process names in fi
 extern const volatile bool off_cpu_has_exit; /* off_cpu_exit() runs */
 extern const volatile bool lock_is_followed; /* lock_end() runs */
 extern const volatile bool off_cpu_only_locks; /* only blocks for locks of user space */
+extern const volatile bool wall_is_told; /* records RECORD_TIMES are sent */
 extern const volatile bool growth_is_followed; /* growth() runs */
 extern const volatile bool heap_is_followed; /* heap_alloc() runs */
 extern const volatile bool irq_is_followed; /* the programs of irq.bpf.c run */
@@ -41,5 +42,6 @@ extern volatile __u64 growth_mean_bytes; /* bpf/shared/growth.h */
 extern volatile __u64 heap_interval; /* bpf/shared/heap.h */
 extern volatile __u64 off_cpu_start_ns; /* when its programs began, CLOCK_MONOTONIC … */
 extern volatile __u64 off_cpu_start_boot_ns; /* … and since boot */
+extern volatile __u64 wall_start_ns; /* bpf/shared/wall.h; 0: not yet */
 
 #endif

@@ -10,12 +10,6 @@
 
 #define NSEC_PER_USEC 1000
 
-/* How often the thread has stopped running. */
-static __always_inline __u64 count_switches(struct task_struct *task)
-{
-	return READ_KERNEL(task->nvcsw) + READ_KERNEL(task->nivcsw);
-}
-
 /* Returns what records have told of a thread that has not been seen before, and stops running now.
  * All of the time of a thread that has run once is new. */
 static __always_inline __u64 first_told_ns(struct task_struct *task)

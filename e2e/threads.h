@@ -17,11 +17,16 @@ static inline double read_clock(clockid_t id)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-static inline void sleep_ms(long ms)
+static inline void sleep_us(long us)
 {
-	struct timespec time = { ms / 1000, ms % 1000 * 1000000 };
+	struct timespec time = { us / 1000000, us % 1000000 * 1000 };
 
 	nanosleep(&time, NULL);
+}
+
+static inline void sleep_ms(long ms)
+{
+	sleep_us(ms * 1000);
 }
 
 /* Returns when the profiler is to know the program, which starts now. */

@@ -16,18 +16,18 @@ struct thread {
 
 static volatile unsigned long counter;
 
-__attribute__((noinline)) void run_ms(long ms)
+__attribute__((noinline)) void run_us(long us)
 {
-	double end = read_clock(CLOCK_THREAD_CPUTIME_ID) + (double)ms / 1000;
+	double end = read_clock(CLOCK_THREAD_CPUTIME_ID) + (double)us / 1e6;
 
 	while (read_clock(CLOCK_THREAD_CPUTIME_ID) < end)
-		for (int i = 0; i < 1000; i++)
+		for (int i = 0; i < 100; i++)
 			counter++;
 }
 
 __attribute__((noinline)) void be_busy(void)
 {
-	run_ms(100);
+	run_us(100000);
 	counter++;
 }
 
@@ -39,7 +39,7 @@ __attribute__((noinline)) void be_idle(void)
 
 __attribute__((noinline)) void be_mixed(void)
 {
-	run_ms(7);
+	run_us(7000);
 	sleep_ms(20);
 	counter++;
 }
@@ -47,6 +47,13 @@ __attribute__((noinline)) void be_mixed(void)
 __attribute__((noinline)) void sleep_often(void)
 {
 	sleep_ms(2);
+	counter++;
+}
+
+__attribute__((noinline)) void run_often(void)
+{
+	run_us(100);
+	sleep_us(900);
 	counter++;
 }
 
@@ -62,10 +69,8 @@ static void *run(void *data)
 int main(void)
 {
 	static struct thread threads[] = {
-		{ "busy", be_busy },
-		{ "idle", be_idle },
-		{ "mixed", be_mixed },
-		{ "sleeper", sleep_often },
+		{ "busy", be_busy },	    { "idle", be_idle },    { "mixed", be_mixed },
+		{ "sleeper", sleep_often }, { "brief", run_often },
 	};
 	pthread_t handle;
 

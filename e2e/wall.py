@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """flamelet record --kind wall on threads that run, that sleep, and that do both: each has as much time as has passed, in
-its functions.
+its functions, and as much of it in run queues and on a CPU as the kernel counts.
 
     wall.py path/to/flamelet
 
@@ -11,36 +11,77 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "local"))
 
 # pylint: disable=wrong-import-position
 import host
-from kinds import build, read_seconds, record
+from kinds import RECORD_SECONDS, build, read_seconds
 
-SECONDS = 6
-# Of the time that has passed. What is estimated from samples varies on a busy machine.
-TOLERANCES = {"wall": 0.02, "idle": 0.02, "busy": 0.1, "mixed": 0.2, "sleeper": 0.2}
-BUSY_SHARE = 0.95
-FRAMES = {("busy", "running"): "be_busy", ("mixed", "running"): "run_ms", ("mixed", "sleep"): "be_mixed",
-          ("idle", "signal"): "be_idle", ("sleeper", "sleep"): "sleep_often"}
+SECONDS = 10
+THREADS = ("wall", "idle", "busy", "mixed", "sleeper", "brief")
+TOLERANCE = 0.005       # of the time that has passed
+# The same of the kernel's counters. These are read a little earlier or later than the recording begins and ends, when
+# a thread may be anywhere; and the kernel does not count the time that a hypervisor took from a thread that had a CPU.
+QUEUE_TOLERANCE = 0.02
+RUN_TOLERANCE = 0.05
+FRAMES = {("busy", "running"): "be_busy", ("mixed", "running"): "run_us", ("mixed", "sleep"): "be_mixed",
+          ("idle", "signal"): "be_idle", ("sleeper", "sleep"): "sleep_often", ("brief", "running"): "run_often",
+          ("brief", "sleep"): "run_often"}
+
+
+def read_counters(pid):
+    """{name of a thread: seconds (with a CPU, in run queues)}, as the kernel counts them."""
+    counters = {}
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{tid}/comm", encoding="utf-8") as comm, \
+                open(f"/proc/{pid}/task/{tid}/schedstat", encoding="utf-8") as schedstat:
+            counters[comm.read().strip()] = [int(number) / 1e9 for number in schedstat.read().split()[:2]]
+    return counters
+
+
+def record_program(flamelet, pid, folded):
+    """Returns what flamelet printed, its exit status, and by how much the counters of threads grew meanwhile."""
+    with subprocess.Popen([flamelet, "record", "--kind", "wall", "-d", str(SECONDS), "-p", str(pid), "-g",
+                           "thread,reason", "-o", folded], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True) as recording:
+        start = recording.stderr.readline()     # it begins
+        before = read_counters(pid)
+        time.sleep(SECONDS)
+        after = read_counters(pid)
+        output, errors = recording.communicate(timeout=RECORD_SECONDS)
+    grown = {name: [later - earlier for earlier, later in zip(before[name], after[name])] for name in before}
+    return output, start + errors, recording.returncode, grown
 
 
 def run(flamelet, directory):
     folded = os.path.join(directory, "wall.folded")
     with subprocess.Popen([build(directory, "wall")], stdout=subprocess.PIPE, text=True) as program:
         program.stdout.readline()
-        done = record(flamelet, "--kind", "wall", "-d", str(SECONDS), "-p", str(program.pid), "-g", "thread,reason",
-                      "-o", folded)
+        done = record_program(flamelet, program.pid, folded)
         program.kill()
-    return done, folded
+    return *done, folded
+
+
+def check_thread(thread, times, passed, counters):
+    print(f"{thread}: {sum(times.values()):.4f} s of {passed:.4f} s: {times}; the kernel counts {counters}")
+    if abs(sum(times.values()) - passed) > TOLERANCE * passed:
+        yield f"{thread} has {times}, which is not {passed:.3f} s"
+    if (times.get("running", 0) > 0) != (thread not in ("wall", "idle")):
+        yield f"{thread} ran for {times.get('running', 0):.3f} s"
+    queued = times.get("preempted", 0) + times.get("run-queue", 0)
+    for what, seconds, counted, tolerance in (("ran", times.get("running", 0), counters[0], RUN_TOLERANCE),
+                                              ("was in run queues", queued, counters[1], QUEUE_TOLERANCE)):
+        if abs(seconds - counted) > tolerance * passed:
+            yield f"{thread} {what} for {seconds:.3f} s, and the kernel counts {counted:.3f} s"
 
 
 def check(flamelet, directory):
-    done, folded = run(flamelet, directory)
-    if done.returncode != 0:
-        yield f"exit status {done.returncode}: {done.stderr}"
+    output, errors, status, counters, folded = run(flamelet, directory)
+    if status != 0:
+        yield f"exit status {status}: {errors}"
         return
     sums, frames = {}, {}
     for (thread, reason, *stack), seconds in read_seconds(folded):
@@ -48,22 +89,13 @@ def check(flamelet, directory):
         sums[thread][reason] = sums[thread].get(reason, 0) + seconds
         frames.setdefault((thread, reason), set()).update(stack)
     passed = sum(sums.get("idle", {}).values())     # it never runs, so its time is exact
-    if passed < SECONDS * (1 - TOLERANCES["idle"]):
+    if passed < SECONDS * (1 - TOLERANCE):
         yield f"a thread that never runs has {passed:.3f} s of {SECONDS} s"
-    for thread, tolerance in TOLERANCES.items():
-        times = sums.get(thread, {})
-        print(f"{thread}: {sum(times.values()):.3f} s of {passed:.3f} s: {times}")
-        if abs(sum(times.values()) - passed) > tolerance * passed:
-            yield f"{thread} has {times}, which is not {passed:.3f} s"
-        # One that sleeps often runs for so short that it may have no sample.
-        if thread != "sleeper" and (times.get("running", 0) > 0) != (thread not in ("wall", "idle")):
-            yield f"{thread} ran for {times.get('running', 0):.3f} s"
-    of_busy = sums.get("busy", {})
-    if sum(of_busy.get(reason, 0) for reason in ("running", "preempted")) < BUSY_SHARE * sum(of_busy.values()):
-        yield f"a thread that never sleeps has {of_busy}"
+    for thread in THREADS:
+        yield from check_thread(thread, sums.get(thread, {}), passed, counters[thread])
     yield from (f"{key} lacks {name}" for key, name in FRAMES.items() if name not in frames.get(key, ()))
-    if "threads ran and waited for" not in done.stdout:
-        yield f"the summary does not tell the time: {done.stdout}"
+    if "threads ran and waited for" not in output:
+        yield f"the summary does not tell the time: {output}"
 
 
 def main(flamelet):

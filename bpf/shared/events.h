@@ -47,6 +47,7 @@ enum record_kind {
 	RECORD_ALLOC, /* memory was allocated (heap.h) */
 	RECORD_FREE, /* memory was freed; without frames */
 	RECORD_INTERRUPT, /* the timer fired in a soft interrupt, which is no task's (irq.h) */
+	RECORD_TIMES, /* for how long the thread ran, and did not (wall.h); without frames */
 	RECORD_NR_KINDS,
 };
 
@@ -71,7 +72,8 @@ struct sample_event {
 	__u32 probability; /* of a block to be chosen: a share of OFF_CPU_CERTAIN */
 	/* Tells the blocks of a thread apart; of RECORD_INTERRUPT: enum softirq_vector */
 	__u32 sequence;
-	/* Of RECORD_BLOCK_LATE, _FOUND and RECORD_LOCK: time since the beginning */
+	/* Of RECORD_BLOCK_LATE, _FOUND and RECORD_LOCK: time since the beginning; of RECORD_TIMES:
+	 * for how long the thread did not run */
 	__u64 length_ns;
 	__u32 woken_tid; /* of RECORD_WAKER; `sequence` is that of its block */
 	/* Of the end of a block: the time before it in which the thread was awake and got no CPU:
@@ -82,6 +84,7 @@ struct sample_event {
 	 * record that told of it, as the kernel counts. QUEUED_UNKNOWN: `runnable_us`, or the block
 	 * itself if it was preempted, stands for blocks like it */
 	__u64 queued_ns;
+	__u64 ran_ns; /* of RECORD_TIMES: for how long it had a CPU */
 	__u64 lock; /* address of the lock for which it waited */
 	__u64 grown_bytes; /* what a RECORD_GROWTH or RECORD_ALLOC stands for */
 	__u64 address; /* of the memory of RECORD_ALLOC and RECORD_FREE */
@@ -93,7 +96,7 @@ struct sample_event {
 	__u64 frames[MAX_FRAMES]; /* words */
 };
 
-#define EVENT_HEADER_BYTES 160 /* before the frames */
+#define EVENT_HEADER_BYTES 168 /* before the frames */
 
 _Static_assert(sizeof(struct sample_event) == EVENT_HEADER_BYTES + 8 * MAX_FRAMES,
 	       "no hidden padding");

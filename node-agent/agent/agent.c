@@ -295,7 +295,7 @@ void agent_free(struct agent *agent)
 static void start_blocks(struct agent *agent)
 {
 	if (agent->has_off_cpu)
-		pipeline_start_blocks(agent->pipeline, clock_mono_ns());
+		pipeline_start_blocks(agent->pipeline, sample_source_start_blocks(agent->source));
 	pipeline_start_interrupts(agent->pipeline, clock_mono_ns());
 }
 
@@ -419,6 +419,7 @@ static void (*const handlers[RECORD_NR_KINDS])(struct pipeline *, const struct s
 	[RECORD_BLOCK_BEGIN] = pipeline_begin_block, [RECORD_BLOCK_END] = pipeline_end_block,
 	[RECORD_BLOCK_LATE] = pipeline_add_block,    [RECORD_QUEUED] = pipeline_add_queued,
 	[RECORD_WAKER] = pipeline_add_waker,	     [RECORD_INTERRUPT] = pipeline_add_interrupt,
+	[RECORD_TIMES] = pipeline_add_times,
 };
 
 static void on_sample(const struct sample_event *sample, void *data)

@@ -72,6 +72,7 @@ void capture_choice_apply(const struct options *options, struct capture_opts *op
 {
 	opts->off_cpu = wants_off_cpu(options);
 	opts->only_locks = !opts->off_cpu;
+	opts->wall = options_want_kind(options, OPTION_KIND_WALL);
 	opts->may_lack_off_cpu = options_want_kind(options, OPTION_KIND_CPU);
 	opts->locks = options_want_kind(options, OPTION_KIND_LOCK);
 	opts->growth = options_want_kind(options, OPTION_KIND_GROWTH);

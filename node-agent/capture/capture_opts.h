@@ -31,6 +31,7 @@ struct capture_opts {
 	size_t nr_comms;
 	bool include_idle;
 	bool off_cpu; /* blocks are wanted; CAPTURE_BPF only */
+	bool wall; /* and how long each thread runs and does not, in all */
 	bool growth; /* so is growth of memory; CAPTURE_BPF only */
 	bool allocations; /* and allocations of programs; CAPTURE_BPF only */
 	bool frees; /* and their ends */

@@ -119,6 +119,11 @@ bool sample_source_has_block(const struct sample_source *source, uint32_t tid, u
 	return source->ops->has_block && source->ops->has_block(source, tid, sequence);
 }
 
+uint64_t sample_source_start_blocks(struct sample_source *source)
+{
+	return source->ops->start_blocks ? source->ops->start_blocks(source) : clock_mono_ns();
+}
+
 void sample_source_take_irq_times(struct sample_source *source, irq_time_fn handle, void *data)
 {
 	if (source->ops->take_irq_times)

@@ -38,6 +38,7 @@ struct sample_source_ops {
 	void (*close_thread)(void *thread);
 	/* NULL if the backend does not report blocks. */
 	bool (*has_block)(const struct sample_source *source, uint32_t tid, uint32_t sequence);
+	uint64_t (*start_blocks)(struct sample_source *source); /* the same */
 	/* NULL if the backend does not report allocations. */
 	int (*attach_heap)(struct sample_source *source, int fd, const struct heap_probes *probes);
 	/* NULL if the backend does not count interrupts. */

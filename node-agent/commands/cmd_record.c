@@ -19,6 +19,7 @@
 #include "privilege/privileges.h"
 #include "profile/merge.h"
 #include "profile/output.h"
+#include "profile/thread_times.h"
 #include "profile/viewer_page.h"
 
 #include <signal.h>
@@ -425,6 +426,9 @@ static int finish(struct recording *recording, struct agent *agent)
 			 recording->duration_ns, period_of(recording->options));
 	_cleanup_(profile_unrefp) struct profile *profile = builder_seal(
 		take_ptr(recording->builder));
+	if (options_want_kind(recording->options, OPTION_KIND_WALL) &&
+	    thread_times_apply(profile) < 0)
+		return STATUS_FAILED;
 	if (child_was_not_found(&recording->child))
 		return STATUS_FAILED;
 	uint64_t nr_lost = agent_stats_lost(&stats) + recording->nr_unmerged;

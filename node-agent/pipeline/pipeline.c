@@ -373,6 +373,11 @@ void pipeline_add_queued(struct pipeline *pipeline, const struct sample_event *e
 	waits_add_queued(&pipeline->waits, event);
 }
 
+void pipeline_add_times(struct pipeline *pipeline, const struct sample_event *event)
+{
+	waits_add_times(&pipeline->waits, event);
+}
+
 void pipeline_add_copy(struct pipeline *pipeline, const struct code_copy *copy)
 {
 	if (pipeline->runtimes)

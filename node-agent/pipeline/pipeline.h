@@ -124,6 +124,8 @@ void pipeline_begin_block(struct pipeline *pipeline, const struct sample_event *
 void pipeline_end_block(struct pipeline *pipeline, const struct sample_event *event);
 void pipeline_add_block(struct pipeline *pipeline, const struct sample_event *event);
 void pipeline_add_queued(struct pipeline *pipeline, const struct sample_event *event);
+/* The same of a record RECORD_TIMES (bpf/shared/wall.h). */
+void pipeline_add_times(struct pipeline *pipeline, const struct sample_event *event);
 void pipeline_add_waker(struct pipeline *pipeline, const struct sample_event *event);
 /* Keeps a copy of a code object for samples that come after it. */
 void pipeline_add_copy(struct pipeline *pipeline, const struct code_copy *copy);

@@ -10,6 +10,7 @@
 #include "pipeline/schedule_frames.h"
 #include "pipeline/wait_reasons.h"
 #include "pipeline/wakers.h"
+#include "profile/thread_times.h"
 
 #include <stdio.h>
 
@@ -298,6 +299,40 @@ void waits_add_queued(struct waits *waits, const struct sample_event *event)
 	advance_blocks(waits, event->time_ns);
 	if (event->time_ns > waits->start_ns && !is_hidden(waits, REASON_RUN_QUEUE))
 		(void)window_filler_add(waits->filler, waits->series.window, &sample);
+}
+
+/* Returns whether all waits count. Otherwise their sum says nothing of those that do. */
+static bool counts_all(const struct waits *waits)
+{
+	enum wait_reason reason = REASON_NONE + 1;
+
+	while (reason < REASON_NR && (reason == REASON_RUNNING || !is_hidden(waits, reason)))
+		reason++;
+	return reason == REASON_NR && waits->min_block_ns == 0;
+}
+
+void waits_add_times(struct waits *waits, const struct sample_event *event)
+{
+	const struct window_sample ran = {
+		.event = event,
+		.reason = REASON_RUNNING,
+		.root = THREAD_TIMES_RAN,
+		.count = event->ran_ns,
+	};
+	const struct window_sample waited = {
+		.event = event,
+		.reason = REASON_OTHER,
+		.root = THREAD_TIMES_WAITED,
+		.count = event->length_ns,
+	};
+
+	advance_blocks(waits, event->time_ns);
+	if (event->time_ns <= waits->start_ns)
+		return;
+	if (ran.count > 0 && !is_hidden(waits, REASON_RUNNING))
+		(void)window_filler_add(waits->filler, waits->series.window, &ran);
+	if (waited.count > 0 && counts_all(waits))
+		(void)window_filler_add(waits->filler, waits->series.window, &waited);
 }
 
 void waits_add_running(struct waits *waits, const struct sample_event *event)

@@ -48,6 +48,9 @@ void waits_add_waker(struct waits *waits, const struct sample_event *event);
 void waits_end(struct waits *waits, const struct sample_event *event);
 void waits_add_queued(struct waits *waits, const struct sample_event *event);
 
+/* RECORD_TIMES: what the thread's samples must add up to (profile/thread_times.h). */
+void waits_add_times(struct waits *waits, const struct sample_event *event);
+
 /* A sample of CPU time, in profiles that have it beside waits. */
 void waits_add_running(struct waits *waits, const struct sample_event *event);
 

@@ -59,6 +59,7 @@ static void set_knobs(struct flamelet_bpf *skel, bool cgroup_is_v1)
 	skel->rodata->growth_is_followed = has_growth;
 	bpf_program__set_autoload(skel->progs.growth, has_growth);
 	skel->rodata->heap_is_followed = true;
+	skel->rodata->wall_is_told = true;
 	skel->rodata->irq_is_followed = true;
 	skel->rodata->include_idle = true;
 	skel->rodata->cgroup_is_v1 = cgroup_is_v1;

@@ -437,6 +437,15 @@ static bool has_block(const struct sample_source *base, uint32_t tid, uint32_t s
 	return block_slots_has(&((const struct capture_bpf *)base)->blocks, tid, sequence);
 }
 
+static uint64_t start_blocks(struct sample_source *base)
+{
+	struct capture_bpf *capture = (struct capture_bpf *)base;
+
+	thread_sweep_tell_rests(&capture->sweep);
+	capture->skel->bss->wall_start_ns = clock_mono_ns();
+	return capture->skel->bss->wall_start_ns;
+}
+
 static int attach_heap(struct sample_source *base, int fd, const struct heap_probes *probes)
 {
 	struct capture_bpf *capture = (struct capture_bpf *)base;
@@ -490,6 +499,7 @@ static const struct sample_source_ops ops = {
 	.open_thread = open_thread,
 	.close_thread = close_thread,
 	.has_block = has_block,
+	.start_blocks = start_blocks,
 	.attach_heap = attach_heap,
 	.take_irq_times = take_irq_times,
 	.get_stats = get_stats,

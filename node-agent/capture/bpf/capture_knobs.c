@@ -51,6 +51,8 @@ int capture_knobs_size_maps(struct flamelet_bpf *skel, const struct capture_opts
 		r = bpf_map__set_max_entries(skel->maps.filter_comms, (uint32_t)opts->nr_comms + 1);
 	if (r == 0 && !opts->off_cpu)
 		r = bpf_map__set_max_entries(skel->maps.off_cpu_slots, 1);
+	if (r == 0 && !opts->wall)
+		r = bpf_map__set_max_entries(skel->maps.wall_slots, 1);
 	if (r == 0 && !opts->locks)
 		r = bpf_map__set_max_entries(skel->maps.lock_waits, 1);
 	if (r == 0 && !opts->growth)
@@ -106,6 +108,7 @@ void capture_knobs_set(struct flamelet_bpf *skel, const struct capture_opts *opt
 	skel->rodata->off_cpu_has_exit = opts->off_cpu && kernel_has_tracepoint("sched_exit_tp");
 	skel->rodata->off_cpu_min_ns = opts->min_block_ns;
 	skel->rodata->off_cpu_only_locks = opts->only_locks;
+	skel->rodata->wall_is_told = opts->wall;
 	bpf_program__set_autoload(skel->progs.off_cpu_waking, opts->off_cpu && opts->wakers);
 	bpf_program__set_autoload(skel->progs.off_cpu_switch, opts->off_cpu);
 	bpf_program__set_autoload(skel->progs.thread_sweep, opts->off_cpu);

@@ -65,6 +65,15 @@ static void visit_threads(const struct bpf_link *iterator)
 		;
 }
 
+void thread_sweep_tell_rests(struct thread_sweep *sweep)
+{
+	if (!sweep->copier)
+		return;
+	*sweep->min_rest_ns = 0;
+	visit_threads(sweep->iterators[0]);
+	*sweep->min_rest_ns = OFF_CPU_MIN_REST_NS;
+}
+
 void thread_sweep_run(struct thread_sweep *sweep, uint64_t now_ns, bool is_last)
 {
 	if (!sweep->copier || (now_ns < sweep->next_ns && !is_last))

@@ -64,6 +64,9 @@ void thread_sweep_close(struct thread_sweep *sweep);
  * ring buffer afterwards. */
 void thread_sweep_run(struct thread_sweep *sweep, uint64_t now_ns, bool is_last);
 
+/* Has all of the time in run queues told that is in no record yet. */
+void thread_sweep_tell_rests(struct thread_sweep *sweep);
+
 /* Takes a record RECORD_BLOCK_FOUND, which is copied. */
 void thread_sweep_add(struct thread_sweep *sweep, const struct sample_event *event,
 		      uint64_t now_ns);

@@ -447,6 +447,54 @@ static void hidden_cpu_time_does_not_count(void **state)
 	assert_int_equal(fixture->waited_ns[REASON_RUNNING], 0);
 }
 
+static void told(struct fixture *fixture, uint64_t at_ms, uint64_t ran_ms, uint64_t waited_ms)
+{
+	struct sample_event event = { .kind = RECORD_TIMES, .pid = TID, .tid = TID };
+
+	event.time_ns = fixture->start_ns + at_ms * MS;
+	event.ran_ns = ran_ms * MS;
+	event.length_ns = waited_ms * MS;
+	pipeline_add_times(fixture->pipeline, &event);
+}
+
+static void what_a_thread_ran_and_waited_in_all_stands_beside_its_samples(void **state)
+{
+	struct fixture *fixture = fixture_or_skip(state);
+
+	fixture->type = PROFILE_WALL;
+	start(fixture, 0, 0);
+	sample(fixture, 5);
+	told(fixture, 1500, 200, 1300);
+	finish(fixture);
+	assert_int_equal(fixture->waited_ns[REASON_RUNNING], 210 * MS);
+	assert_int_equal(fixture->waited_ns[REASON_OTHER], 1300 * MS);
+}
+
+static void the_sum_of_all_waits_says_nothing_if_some_do_not_count(void **state)
+{
+	struct fixture *fixture = fixture_or_skip(state);
+
+	fixture->type = PROFILE_WALL;
+	start(fixture, 1U << REASON_DISK, 0);
+	told(fixture, 1500, 200, 1300);
+	finish(fixture);
+	assert_int_equal(fixture->waited_ns[REASON_RUNNING], 200 * MS);
+	assert_int_equal(fixture->waited_ns[REASON_OTHER], 0);
+}
+
+static void times_that_are_told_before_the_start_do_not_count(void **state)
+{
+	struct fixture *fixture = fixture_or_skip(state);
+
+	fixture->type = PROFILE_WALL;
+	start(fixture, 0, 0);
+	told(fixture, 0, 200, 1300);
+	told(fixture, 1500, 0, 1500);
+	finish(fixture);
+	assert_int_equal(fixture->waited_ns[REASON_RUNNING], 0);
+	assert_int_equal(fixture->waited_ns[REASON_OTHER], 1500 * MS);
+}
+
 #define BLOCKS_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(int argc, char **argv)
@@ -465,6 +513,9 @@ int main(int argc, char **argv)
 		BLOCKS_TEST(a_wait_that_is_told_at_its_end_counts_as_a_whole),
 		BLOCKS_TEST(cpu_time_stands_beside_waits),
 		BLOCKS_TEST(hidden_cpu_time_does_not_count),
+		BLOCKS_TEST(what_a_thread_ran_and_waited_in_all_stands_beside_its_samples),
+		BLOCKS_TEST(the_sum_of_all_waits_says_nothing_if_some_do_not_count),
+		BLOCKS_TEST(times_that_are_told_before_the_start_do_not_count),
 	};
 
 	if (is_rows_worker(argc, argv))
