@@ -160,6 +160,24 @@ def check_programs(flamelet, library, directory):
         yield "nothing was recorded of the programs"
 
 
+def check_few_libraries(library, directory, program):
+    """In a root directory that has no library but those of the program, as in an image made of nothing, it runs with ours."""
+    root = os.path.join(directory, "root")
+    words = subprocess.run(["ldd", program], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+    libraries = [word for word in words if word.startswith("/")]
+    for path in libraries:
+        os.makedirs(root + os.path.dirname(path), exist_ok=True)
+        shutil.copy(path, root + path)
+    for path in (program, library):
+        shutil.copy(path, root)
+    loader = next(path for path in libraries if "/ld-linux" in path)
+    ours, copied = (f"/{os.path.basename(path)}" for path in (library, program))
+    done = subprocess.run(["chroot", root, loader, "--preload", ours, copied, "0"], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0 or done.stderr or "alloc_kept" not in done.stdout:
+        yield f"with only {libraries}: exit status {done.returncode}: {done.stdout}{done.stderr}"
+
+
 def check_copy(flamelet, library, directory):
     """An equal file stays; another one takes its place, and programs that map the old one keep it."""
     place, copied = os.path.join(directory, "node"), os.path.join(directory, "node", "libflamelet-heap.so")
@@ -212,7 +230,8 @@ def main(flamelet, library):
         program = build(directory, "gcc", "heap")
         problems = [*check_sums(flamelet, library, directory, program), *check_command(flamelet, library, directory, program),
                     *check_programs(flamelet, library, directory), *check_refusals(flamelet, library),
-                    *check_copy(flamelet, library, directory), *check_doctor(flamelet, library)]
+                    *check_few_libraries(library, directory, program), *check_copy(flamelet, library, directory),
+                    *check_doctor(flamelet, library)]
     for problem in problems:
         print(f"FAIL: {problem}")
     return 1 if problems else 0
