@@ -24,7 +24,7 @@ sys.path.insert(0, os.path.join(HERE, "../local"))
 import host
 
 SOURCES = os.path.join(HERE, "kubernetes")
-VERSION = "1.35.4"
+VERSION = "1.36.3"
 NAMES = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kubelet")
 PACKAGES = ("busybox-static", "containernetworking-plugins")
 PLUGINS = ("bridge", "host-local", "loopback")
