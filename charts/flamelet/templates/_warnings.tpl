@@ -65,8 +65,9 @@ WARNING: heap.inject does nothing. Kubernetes {{ .Capabilities.KubeVersion.Versi
 its mount and LD_PRELOAD to the pods yourself (docs/memory.md).
 {{- else if and .Values.heap.inject .Values.heap.library }}
 
-Pods with the annotation flamelet.dev/heap: "true" get a hostPath volume. Namespaces of the Pod Security levels "baseline"
-and "restricted" refuse them. With heap.library=false they get a volume of the agent's image, which these levels allow.
+Pods with the annotation flamelet.dev/heap: "true" get a hostPath volume. Pods in namespaces of the Pod Security levels
+"baseline" and "restricted" get none, because these refuse it, and so do without the library. With heap.library=false, pods
+of all levels get a volume of the agent's image.
 {{- end }}
 {{- if eq .Values.queue.type "hostPath" }}
 
