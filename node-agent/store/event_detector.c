@@ -370,7 +370,8 @@ static void add_throttling(struct event_detector *detector, const struct store_s
 					&rule, &index);
 	if (r == 0)
 		detector->subjects.items[index].now += (double)throttling->throttled_ns /
-						       (double)NSEC_PER_SEC;
+						       (double)NSEC_PER_SEC /
+						       (double)throttling->nr_seconds;
 	else if (r != -ENOENT)
 		detector->stats.nr_unwatched++;
 }

@@ -258,13 +258,14 @@ void recorder_add_vitals(struct recorder *recorder, uint64_t second, const struc
 }
 
 void recorder_add_throttling(struct recorder *recorder, uint64_t second, uint64_t cgroup_id,
-			     uint64_t throttled_ns, uint64_t nr_throttled)
+			     uint64_t throttled_ns, uint64_t nr_throttled, uint32_t nr_seconds)
 {
 	struct timeline *timeline = &recorder->minute.timeline;
 	struct second_throttling throttling = {
 		.cgroup_id = cgroup_id,
 		.throttled_ns = throttled_ns,
 		.nr_throttled = nr_throttled,
+		.nr_seconds = nr_seconds,
 	};
 
 	if (timeline_find_cgroup(timeline, cgroup_id, &throttling.labels) < 0) {

@@ -75,10 +75,11 @@ void recorder_add(struct recorder *recorder, const struct profile *profile);
 /* Adds what the kernel counted in a second, Unix time; to be called when it is over. */
 void recorder_add_vitals(struct recorder *recorder, uint64_t second, const struct vitals *vitals);
 
-/* Adds that a cgroup's threads were held up because it had used up its CPU time. Since the last
- * call for it, that took `throttled_ns` on all CPUs together, in `nr_throttled` periods. */
+/* Adds that a cgroup's threads were held up because it had used up its CPU time. In the
+ * last `nr_seconds` seconds, at least 1, that took `throttled_ns` on all CPUs together, in
+ * `nr_throttled` periods. */
 void recorder_add_throttling(struct recorder *recorder, uint64_t second, uint64_t cgroup_id,
-			     uint64_t throttled_ns, uint64_t nr_throttled);
+			     uint64_t throttled_ns, uint64_t nr_throttled, uint32_t nr_seconds);
 
 /* Adds what GPUs did in a second, and whose processes used them. */
 void recorder_add_gpus(struct recorder *recorder, const struct gpu_second *second);

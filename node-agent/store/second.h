@@ -41,6 +41,7 @@ struct second_series {
 /* A cgroup with a limit of CPU time that held its threads up. */
 struct second_throttling {
 	uint32_t labels; /* as above, without the process */
+	uint32_t nr_seconds; /* up to this one, of which these are the sums: at least 1 */
 	uint64_t cgroup_id;
 	uint64_t throttled_ns; /* sum of the time in which its threads were held up, of all CPUs */
 	uint64_t nr_throttled; /* scheduler periods (100 ms) in which that happened */

@@ -54,7 +54,7 @@ static void record_throttling(struct store_writer *writer)
 	for (size_t i = 0; i < nr; i++)
 		recorder_add_throttling(writer->recorder, readings[i].second, readings[i].cgroup_id,
 					readings[i].increase.throttled_ns,
-					readings[i].increase.nr_throttled);
+					readings[i].increase.nr_throttled, readings[i].nr_seconds);
 }
 
 static void record_gpus(struct store_writer *writer)

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/minmax.h"
 #include "base/strbuf.h"
 
 #include <fcntl.h>
@@ -14,7 +15,8 @@
 struct throttled_cgroup {
 	uint64_t id;
 	struct cpu_limit limit;
-	struct cpu_throttling last; /* valid with has_last */
+	struct cpu_throttling last; /* valid with has_last, as is the next */
+	uint64_t last_s; /* when it was read */
 	uint64_t seen_s; /* last sample */
 	uint64_t next_read_s;
 	uint64_t next_limit_s; /* when the limit is looked for again */
@@ -117,20 +119,24 @@ static void renew_limit(struct throttling *throttling, struct throttled_cgroup *
 		cpu_limit_close(&cgroup->limit);
 }
 
-static bool read_one(struct throttled_cgroup *cgroup, struct cpu_throttling *ret_increase)
+/* Returns of how many seconds the increase is; 0 if there is none. */
+static uint32_t read_one(struct throttled_cgroup *cgroup, uint64_t now_s,
+			 struct cpu_throttling *ret_increase)
 {
 	struct cpu_throttling now, last = cgroup->last;
 
 	if (cpu_limit_read(&cgroup->limit, &now) < 0)
-		return false;
+		return 0;
 	bool is_held_up = cgroup->has_last && now.throttled_ns > last.throttled_ns;
+	uint32_t nr_seconds = is_held_up ? (uint32_t)max_u64(now_s - cgroup->last_s, 1) : 0;
 	cgroup->last = now;
+	cgroup->last_s = now_s;
 	cgroup->has_last = true;
 	ret_increase->throttled_ns = now.throttled_ns - last.throttled_ns;
 	ret_increase->nr_throttled = now.nr_throttled > last.nr_throttled
 					     ? now.nr_throttled - last.nr_throttled
 					     : 0;
-	return is_held_up;
+	return nr_seconds;
 }
 
 static void forget_old(struct throttling *throttling, uint64_t now_s)
@@ -152,14 +158,18 @@ static void look_at(struct throttling *throttling, struct throttled_cgroup *cgro
 		    throttling_visit visit, void *data)
 {
 	struct cpu_throttling increase;
+	uint32_t nr_seconds;
 
 	if (now_s >= cgroup->next_limit_s)
 		renew_limit(throttling, cgroup, now_s);
 	cgroup->next_read_s = now_s + THROTTLING_INTERVAL_S;
-	if (cgroup->limit.stat_fd < 0 || !read_one(cgroup, &increase))
+	if (cgroup->limit.stat_fd < 0)
+		return;
+	nr_seconds = read_one(cgroup, now_s, &increase);
+	if (nr_seconds == 0)
 		return;
 	cgroup->next_read_s = now_s + 1;
-	visit(cgroup->id, &increase, data);
+	visit(cgroup->id, &increase, nr_seconds, data);
 }
 
 void throttling_read(struct throttling *throttling, uint64_t now_s, throttling_visit visit,

@@ -38,10 +38,10 @@ void throttling_done(struct throttling *throttling);
 void throttling_see(struct throttling *throttling, uint64_t cgroup_id, uint64_t now_s);
 
 /* Reads the cgroups that are due. Calls `visit` for each whose threads were held up since it was
- * read last, with the increase. Several cgroups below one with a limit are one: the first of
- * them. */
+ * read last, with the increase, and with how many seconds ago that was: at least 1. Several cgroups
+ * below one with a limit are one: the first of them. */
 typedef void (*throttling_visit)(uint64_t cgroup_id, const struct cpu_throttling *increase,
-				 void *data);
+				 uint32_t nr_seconds, void *data);
 void throttling_read(struct throttling *throttling, uint64_t now_s, throttling_visit visit,
 		     void *data);
 

@@ -77,7 +77,8 @@ static void read_vitals(struct vitals_thread *thread, uint64_t now_ns)
 		add_reading(thread, second, &vitals);
 }
 
-static void add_throttled(uint64_t cgroup_id, const struct cpu_throttling *increase, void *data)
+static void add_throttled(uint64_t cgroup_id, const struct cpu_throttling *increase,
+			  uint32_t nr_seconds, void *data)
 {
 	struct vitals_thread *thread = data;
 
@@ -87,7 +88,7 @@ static void add_throttled(uint64_t cgroup_id, const struct cpu_throttling *incre
 		return;
 	}
 	thread->throttled[thread->nr_throttled++] =
-		(struct throttled_reading){ thread->next_s - 1, cgroup_id, *increase };
+		(struct throttled_reading){ thread->next_s - 1, cgroup_id, *increase, nr_seconds };
 }
 
 static size_t take_seen(struct vitals_thread *thread, uint64_t seen[static MAX_SEEN])

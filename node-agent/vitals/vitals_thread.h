@@ -30,6 +30,7 @@ struct throttled_reading {
 	uint64_t second; /* Unix time, when it was read */
 	uint64_t cgroup_id;
 	struct cpu_throttling increase; /* since it was read before */
+	uint32_t nr_seconds; /* since then, at least 1 */
 };
 
 struct vitals_thread_stats {

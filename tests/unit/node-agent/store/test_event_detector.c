@@ -168,7 +168,8 @@ static void throttling_and_lost_samples_are_events(void **state)
 	node_init(&node);
 	node.throttling = (struct second_throttling){
 		.labels = node_add_labels(&node, "web-1", ""),
-		.throttled_ns = 600 * NSEC_PER_MSEC,
+		.throttled_ns = 1800 * NSEC_PER_MSEC,
+		.nr_seconds = 3,
 	};
 	node_pass_many(&node, 100);
 	node.is_throttled = true;

@@ -407,8 +407,8 @@ static void throttling_belongs_to_the_pod(void **state)
 	record_make(&record);
 	struct recorder *recorder = open_recorder(&record, "node-1");
 	write_seconds(recorder, RECORD_START, 20, "node-1");
-	recorder_add_throttling(recorder, RECORD_START + 12, 8, 30 * NSEC_PER_MSEC, 2);
-	recorder_add_throttling(recorder, RECORD_START + 12, 999, 5 * NSEC_PER_MSEC, 1);
+	recorder_add_throttling(recorder, RECORD_START + 12, 8, 30 * NSEC_PER_MSEC, 2, 1);
+	recorder_add_throttling(recorder, RECORD_START + 12, 999, 5 * NSEC_PER_MSEC, 1, 1);
 	recorder_close(recorder);
 	struct store_timeline timeline = read_one(
 		&record, NULL,

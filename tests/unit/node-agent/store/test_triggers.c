@@ -314,7 +314,8 @@ static void a_limit_that_throttles_a_pod_fires(void **state)
 	uint32_t web = node_add_labels(&scene.node, "web-1", "");
 	for (unsigned int i = 0; i < 2; i++) {
 		scene.node.throttling = (struct second_throttling){ .labels = web,
-								    .throttled_ns = 500000000 };
+								    .throttled_ns = 500000000,
+								    .nr_seconds = 1 };
 		scene.node.is_throttled = true;
 		node_pass(&scene.node);
 	}

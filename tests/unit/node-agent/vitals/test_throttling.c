@@ -23,6 +23,7 @@ struct fixture {
 	pid_t child;
 	uint64_t held_up_id; /* that was visited last */
 	uint64_t throttled_ns; /* of all visits */
+	uint32_t nr_seconds; /* of the last visit */
 };
 
 static int put(const struct fixture *fixture, const char *file, const char *text)
@@ -95,12 +96,14 @@ static struct fixture *fixture_or_skip(void **state)
 	return fixture;
 }
 
-static void visit(uint64_t cgroup_id, const struct cpu_throttling *increase, void *data)
+static void visit(uint64_t cgroup_id, const struct cpu_throttling *increase, uint32_t nr_seconds,
+		  void *data)
 {
 	struct fixture *fixture = data;
 
 	fixture->held_up_id = cgroup_id;
 	fixture->throttled_ns += increase->throttled_ns;
+	fixture->nr_seconds = nr_seconds;
 }
 
 static void a_limit_above_a_cgroup_holds_it_up(void **state)
@@ -119,6 +122,8 @@ static void a_limit_above_a_cgroup_holds_it_up(void **state)
 	assert_true(fixture->throttled_ns > 0);
 	/* Both are below the limit; it counts once. */
 	assert_int_equal(fixture->held_up_id, fixture->container_id);
+	/* It was read this long ago, when it was not known to be held up. */
+	assert_int_equal(fixture->nr_seconds, THROTTLING_INTERVAL_S);
 }
 
 static void an_idle_cgroup_is_not_held_up_and_is_forgotten(void **state)
