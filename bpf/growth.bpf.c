@@ -12,6 +12,7 @@
  * one: a stack stands for up to 64 page faults there.
  *
  * Maps: growth_slots, growth_cpu_slots, growth_cpus; for what is chosen those of the sampler. */
+#include "bpf/distance.bpf.h"
 #include "bpf/filter.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/opts.bpf.h"
@@ -119,7 +120,7 @@ static __always_inline __s64 meet(struct mm_struct *mm, __u64 number, __u32 memb
 	__s64 common = common_change(mm, number, member);
 
 	slot->number = number;
-	slot->distance = 0;
+	slot->line.distance = 0;
 	if (!has_parts_of_cpus())
 		return common;
 	for (__u32 i = 0; i < GROWN_NR; i++) {
@@ -154,38 +155,6 @@ static __always_inline __s64 change(struct mm_struct *mm, __u64 number, __u32 me
 	return now == 0 ? common_change(mm, number, member) - before : now - before;
 }
 
-static __always_inline __u64 draw_distance(void)
-{
-	__u64 mean = growth_mean_bytes;
-
-	return mean / 2 + (mean * bpf_get_prandom_u32() >> 32);
-}
-
-/* Moves on along the line of a process. Returns the distances that end in these bytes; 0: they are
- * not chosen. */
-static __always_inline __u64 count_bytes(struct growth_cpu_slot *slot, __u64 bytes)
-{
-	__u64 chosen;
-
-	if (slot->distance == 0) {
-		slot->distance = draw_distance();
-		slot->left = (slot->distance * bpf_get_prandom_u32() >> 32) + 1;
-	}
-	if (bytes < slot->left) {
-		slot->left -= bytes;
-		return 0;
-	}
-	chosen = slot->distance;
-	bytes -= slot->left;
-	slot->distance = draw_distance();
-	if (bytes >= slot->distance) { /* all of them belong to the same stack */
-		chosen += bytes / slot->distance * slot->distance;
-		bytes %= slot->distance;
-	}
-	slot->left = slot->distance - bytes;
-	return chosen;
-}
-
 static __always_inline void send_growth(struct task_struct *task, __u32 member, __u64 bytes)
 {
 	struct scratch *scratch = get_scratch();
@@ -213,7 +182,7 @@ static __always_inline void send_growth(struct task_struct *task, __u32 member, 
 static __always_inline void choose(struct task_struct *task, __u32 member,
 				   struct growth_cpu_slot *slot, __u64 bytes)
 {
-	__u64 chosen = count_bytes(slot, bytes);
+	__u64 chosen = count_bytes(&slot->line, bytes, growth_mean_bytes);
 	struct off_cpu_turn *turn;
 
 	if (chosen == 0)

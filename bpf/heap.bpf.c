@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Allocations of programs, as they tell of them: shared/heap.h.
+/* Allocations of programs, as they tell of them, or as they call their allocator: shared/heap.h.
  *
- * Attach points: uprobes on USDT probes, of all processes that map the file. The thread has entered
- * the kernel by a trap, so its registers are where those of a system call are.
- * Maps: those of the sampler. */
+ * Attach points: uprobes on USDT probes, of all processes that map the file; and on functions of
+ * allocators, of chosen processes. The thread has entered the kernel by a trap, so its registers
+ * are where those of a system call are.
+ * Maps: heap_call_cpus, and those of the sampler. */
+#include "bpf/distance.bpf.h"
 #include "bpf/filter.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/opts.bpf.h"
 #include "bpf/sample.bpf.h"
+
+#define INNER_BYTES 512 /* of the stack: the frame of a function that calls another one */
 
 /* Since Linux 5.15; the agent attaches only probes with the usual arguments before. */
 static __always_inline __u64 arguments_of(void *ctx)
@@ -41,9 +45,15 @@ static __always_inline bool is_chosen(__u64 interval)
 	return interval <= 1 || bpf_get_prandom_u32() < (1ULL << 32) / interval;
 }
 
-/* `interval` is the one by which the call was chosen: the agent may have changed heap_interval
- * since then. */
-static __always_inline void send_alloc(struct task_struct *task, __u64 arguments, __u64 interval)
+struct allocation {
+	__u64 address; /* 0: not known */
+	__u64 bytes;
+	__u64 weight; /* the bytes that it stands for … */
+	__u64 interval; /* … if each one was taken, and not one of so many */
+};
+
+static __always_inline void send_alloc(struct task_struct *task,
+				       const struct allocation *allocation)
 {
 	struct scratch *scratch = get_scratch();
 	struct sample_event *event;
@@ -54,15 +64,14 @@ static __always_inline void send_alloc(struct task_struct *task, __u64 arguments
 	read_task(task, event);
 	if (!sample_is_wanted(event))
 		return;
-	event->kind = RECORD_ALLOC;
-	event->address = read_argument(task, arguments, 0);
-	event->alloc_bytes = read_argument(task, arguments, 1);
-	event->grown_bytes = read_argument(task, arguments, 2);
-	if (event->grown_bytes > HEAP_MAX_WEIGHT) {
+	if (allocation->weight > HEAP_MAX_WEIGHT) {
 		stat_add(STAT_ALLOC_TOO_LARGE);
 		return;
 	}
-	event->grown_bytes *= interval;
+	event->kind = RECORD_ALLOC;
+	event->address = allocation->address;
+	event->alloc_bytes = allocation->bytes;
+	event->grown_bytes = allocation->weight * allocation->interval;
 	event->nr_kernel = 0;
 	read_saved_user_stack(task, scratch);
 	if (output_event(event, scratch->unwind.asks || must_be_read_soon(scratch)) < 0)
@@ -71,24 +80,147 @@ static __always_inline void send_alloc(struct task_struct *task, __u64 arguments
 		stat_add(STAT_ALLOC_SENT);
 }
 
+/* Sends an allocation, unless something else on this CPU is being unwound: newer kernels may
+ * preempt that. */
+static __always_inline void choose(struct task_struct *task, const struct allocation *allocation)
+{
+	struct off_cpu_turn *turn = get_turn();
+
+	if (!turn)
+		return;
+	if (turn->is_unwinding) {
+		stat_add(STAT_ALLOC_LOST);
+		return;
+	}
+	turn->is_unwinding = true;
+	send_alloc(task, allocation);
+	turn->is_unwinding = false;
+}
+
 SEC("uprobe")
 int heap_alloc(struct pt_regs *ctx)
 {
-	__u64 interval = heap_interval;
-	struct off_cpu_turn *turn;
+	/* The one by which the call is chosen: the agent may change heap_interval meanwhile. */
+	__u64 interval = heap_interval, arguments;
+	struct task_struct *task;
+	struct allocation allocation;
 
 	if (!is_chosen(interval))
 		return 0;
-	turn = get_turn();
-	if (!turn)
+	task = current_task();
+	arguments = arguments_of(ctx);
+	allocation.address = read_argument(task, arguments, 0);
+	allocation.bytes = read_argument(task, arguments, 1);
+	allocation.weight = read_argument(task, arguments, 2);
+	allocation.interval = interval;
+	choose(task, &allocation);
+	return 0;
+}
+
+/* Calls of functions. */
+
+static __always_inline struct heap_call_cpu *get_call_cpu(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&heap_call_cpus, &zero);
+}
+
+static __always_inline __u64 read_size(struct task_struct *task, __u64 arguments)
+{
+	__u64 size = read_argument(task, arguments, 0);
+	__u64 factor = arguments & HEAP_HAS_FACTOR ? read_argument(task, arguments, 1) : 1;
+
+	if (size > HEAP_MAX_CALL_BYTES || factor > HEAP_MAX_CALL_BYTES)
 		return 0;
-	if (turn->is_unwinding) { /* preempted, which newer kernels do */
-		stat_add(STAT_ALLOC_LOST);
+	size *= factor;
+	return size > HEAP_MAX_CALL_BYTES ? 0 : size;
+}
+
+/* Returns where a function that begins now will return to; 0 if it cannot be read. */
+static __always_inline __u64 read_return_address(const bpf_user_pt_regs_t *regs, __u64 sp)
+{
+	__u64 address = 0;
+
+#if CFI_IS_ARM64
+	(void)sp;
+	(void)bpf_probe_read_kernel(&address, sizeof(address), &PT_REGS_RET(regs));
+#else
+	(void)regs;
+	(void)bpf_probe_read_user(&address, sizeof(address), (const void *)sp);
+#endif
+	return address;
+}
+
+static __always_inline void read_caller(struct task_struct *task, __u64 size,
+					struct heap_caller *ret_caller)
+{
+	const bpf_user_pt_regs_t *regs = task_user_regs(task);
+
+	*ret_caller = (struct heap_caller){ .size = size,
+					    .tid = (__u32)bpf_get_current_pid_tgid() };
+	(void)bpf_probe_read_kernel(&ret_caller->ip, sizeof(__u64), &PT_REGS_IP(regs));
+	(void)bpf_probe_read_kernel(&ret_caller->sp, sizeof(__u64), &PT_REGS_SP(regs));
+	ret_caller->return_address = read_return_address(regs, ret_caller->sp);
+}
+
+/* Returns whether a function of the allocator has called another one, as realloc(NULL, size) may
+ * call malloc(size): the frame is right below that of the call before, or has taken its place. */
+static __always_inline bool is_inner_call(const struct heap_caller *caller,
+					  const struct heap_caller *last)
+{
+	__u64 below = last->sp - caller->sp;
+
+	if (caller->tid != last->tid || caller->size != last->size || caller->ip == last->ip)
+		return false;
+	return below == 0 ? caller->return_address == last->return_address : below < INNER_BYTES;
+}
+
+static __always_inline void count_call(struct task_struct *task, struct heap_call_cpu *cpu,
+				       __u64 size, __u64 arguments)
+{
+	struct allocation allocation = { .bytes = size, .interval = 1 };
+	struct heap_caller caller;
+	__u64 begin_ns;
+	bool is_inner;
+
+	read_caller(task, size, &caller);
+	is_inner = is_inner_call(&caller, &cpu->last);
+	cpu->last = caller;
+	cpu->counts.nr++;
+	cpu->counts.nr_slow += (arguments & HEAP_IS_SLOW) != 0;
+	if (is_inner || arguments & HEAP_IS_TRIAL)
+		return;
+	cpu->counts.bytes += size;
+	allocation.weight = count_bytes(&cpu->line, size, heap_window[HEAP_WINDOW_MEAN_BYTES]);
+	if (allocation.weight == 0)
+		return;
+	allocation.weight = allocation.weight * heap_window[HEAP_WINDOW_SCALE] / HEAP_SCALE_ONE;
+	begin_ns = bpf_ktime_get_ns();
+	choose(task, &allocation);
+	cpu->counts.stacks_ns += bpf_ktime_get_ns() - begin_ns;
+}
+
+SEC("uprobe")
+int heap_call(struct pt_regs *ctx)
+{
+	__u64 now = bpf_ktime_get_ns();
+	__u32 pid = bpf_get_current_pid_tgid() >> 32;
+	struct heap_call_cpu *cpu = get_call_cpu();
+	struct task_struct *task;
+	__u64 arguments, size;
+
+	if (!cpu || now < heap_window[HEAP_WINDOW_FROM_NS] ||
+	    now >= heap_window[HEAP_WINDOW_UNTIL_NS])
 		return 0;
-	}
-	turn->is_unwinding = true;
-	send_alloc(current_task(), arguments_of(ctx), interval);
-	turn->is_unwinding = false;
+	arguments = arguments_of(ctx);
+	if (filter_by_pid && !bpf_map_lookup_elem(&filter_pids, &pid) &&
+	    !(arguments & HEAP_IS_TRIAL))
+		return 0;
+	task = current_task();
+	size = read_size(task, arguments);
+	if (size > 0)
+		count_call(task, cpu, size, arguments);
 	return 0;
 }
 

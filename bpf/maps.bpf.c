@@ -32,6 +32,7 @@ volatile __u64 off_cpu_min_rest_ns = OFF_CPU_MIN_REST_NS;
 volatile __u64 lock_threshold_ns = 10 * LOCK_MIN_THRESHOLD_NS;
 volatile __u64 growth_mean_bytes = GROWTH_MIN_MEAN_BYTES;
 volatile __u64 heap_interval = HEAP_MIN_INTERVAL;
+volatile __u64 heap_window[HEAP_WINDOW_NUMBERS];
 volatile __u64 off_cpu_start_ns = 0;
 volatile __u64 off_cpu_start_boot_ns = 0;
 volatile __u64 wall_start_ns = 0;

@@ -43,8 +43,8 @@ MAP struct {
 
 /* One record under construction for each CPU: a sample is larger than the BPF stack. A
  * perf_event program is never interrupted by another one on the same CPU. But it may interrupt
- * off_cpu_exit(), lock_end(), growth() and heap_alloc(): then it uses the second record, and does
- * not unwind. The values of such maps have at most 32 KB (PCPU_MIN_UNIT_SIZE). */
+ * off_cpu_exit(), lock_end(), growth(), heap_alloc() and heap_call(): then it uses the second
+ * record, and does not unwind. The values of such maps have at most 32 KB (PCPU_MIN_UNIT_SIZE). */
 struct scratch {
 	bpf_user_pt_regs_t saved_regs; /* of a task in the kernel */
 	struct unwind_state unwind;
@@ -113,8 +113,8 @@ struct off_cpu_turn {
 	__u64 length_ns;
 	__u32 probability;
 	__u32 tid; /* 0: its block was not chosen */
-	/* Whether off_cpu_exit(), lock_end(), growth() or heap_alloc() is at work, or a record is
-	 * being sent */
+	/* Whether off_cpu_exit(), lock_end(), growth(), heap_alloc() or heap_call() is at work, or
+	 * a record is being sent */
 	__u32 is_unwinding;
 	__u32 was_preempted; /* when the block began */
 	__u32 sequence; /* of a block whose waker or beginning was sent */
@@ -209,10 +209,15 @@ MAP struct {
 	__type(value, struct growth_slot);
 } growth_slots SEC(".maps");
 
+/* Bytes of which points on their line choose some: distance.bpf.h. */
+struct byte_line {
+	__u64 distance; /* between two points, in bytes; 0: none yet */
+	__u64 left; /* bytes of it that are left */
+};
+
 struct growth_cpu_slot {
 	__u64 number;
-	__u64 distance; /* between two points on the line of growth, in bytes; 0: none yet */
-	__u64 left; /* bytes of it that are left */
+	struct byte_line line; /* of growth */
 	/* The parts of this CPU, from Linux 6.2 on, and where they are in the kernel's memory. */
 	__s32 pages[GROWN_NR];
 	__u64 places[GROWN_NR];
@@ -237,6 +242,26 @@ MAP struct {
 	__type(key, __u32);
 	__type(value, struct growth_cpu);
 } growth_cpus SEC(".maps");
+
+/* The last call of an allocator's function. */
+struct heap_caller {
+	__u64 ip, sp, return_address, size;
+	__u32 tid;
+};
+
+/* What heap_call() knows of a CPU. */
+struct heap_call_cpu {
+	struct heap_call_counts counts; /* the agent reads them */
+	struct byte_line line; /* of what is allocated */
+	struct heap_caller last;
+};
+
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct heap_call_cpu);
+} heap_call_cpus SEC(".maps");
 
 /* By the number of the CPU. The agent sets the size, and reads it. */
 MAP struct {

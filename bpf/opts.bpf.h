@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "bpf/shared/cgroups.h"
+#include "bpf/shared/heap.h"
 
 #include <linux/types.h>
 
@@ -40,6 +41,7 @@ extern volatile __u64 off_cpu_min_rest_ns; /* the same */
 extern volatile __u64 lock_threshold_ns; /* bpf/shared/lock.h */
 extern volatile __u64 growth_mean_bytes; /* bpf/shared/growth.h */
 extern volatile __u64 heap_interval; /* bpf/shared/heap.h */
+extern volatile __u64 heap_window[HEAP_WINDOW_NUMBERS]; /* the same */
 extern volatile __u64 off_cpu_start_ns; /* when its programs began, CLOCK_MONOTONIC … */
 extern volatile __u64 off_cpu_start_boot_ns; /* … and since boot */
 extern volatile __u64 wall_start_ns; /* bpf/shared/wall.h; 0: not yet */

@@ -114,6 +114,31 @@ def check_sums(flamelet, library, directory, program):
         yield f"the frames on top are {tips}"
 
 
+def check_calls(flamelet, directory, program):
+    """A process that tells nothing. Its sums depend on how fast it is under breakpoints; the shares of functions do not."""
+    folded = os.path.join(directory, "calls.folded")
+    with subprocess.Popen([program, str(SECONDS)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        with subprocess.Popen([flamelet, "record", "--kind", "alloc", "-d", "0", "-p", str(process.pid), "-o", folded],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as recording:
+            said = [recording.stderr.readline() for _ in range(2)]
+            output, _ = process.communicate("go\n")
+    truth = read_truth(output)
+    truth.pop("alloc_by_child")  # not a process of -p
+    stacks, total = read_folded(folded), sum(numbers[0] for numbers in truth.values())
+    found = sum(value for _, value in stacks)
+    print(f"calls: {total / MB:.1f} MB, {found / MB:.1f} MB in the profile")
+    if "calls of its allocator are sampled" not in "".join(said) or recording.returncode != 0:
+        yield f"exit status {recording.returncode}, the recording said {said}"
+    if not total / 3 < found < total * 3:
+        yield f"calls: {total / MB:.1f} MB were allocated, and {found / MB:.1f} MB are in the profile"
+    small, kept = sum_of(stacks, "alloc_small"), sum_of(stacks, "alloc_kept")  # the others are few, or at times only
+    wanted = truth["alloc_small"][0] / truth["alloc_kept"][0]
+    if not wanted / 1.5 < small / max(kept, 1) < wanted * 1.5:
+        yield f"calls: {wanted:.2f} times as many bytes as alloc_kept, alloc_small has {small / max(kept, 1):.2f} times as many"
+    if not {frames[-1].lstrip("_") for frames, _ in stacks} & {"GI___libc_malloc", "libc_malloc", "malloc"}:
+        yield f"calls: the frames on top are { {frames[-1] for frames, _ in stacks} }"
+
+
 def check_command(flamelet, library, directory, program):
     """With --heap-library nothing is missed, and children are recorded."""
     folded = os.path.join(directory, "command.folded")
@@ -228,7 +253,8 @@ def main(flamelet, library):
         return host.SKIP
     with tempfile.TemporaryDirectory(prefix="flamelet-heap-", dir=os.getcwd()) as directory:
         program = build(directory, "gcc", "heap")
-        problems = [*check_sums(flamelet, library, directory, program), *check_command(flamelet, library, directory, program),
+        problems = [*check_sums(flamelet, library, directory, program), *check_calls(flamelet, directory, program),
+                    *check_command(flamelet, library, directory, program),
                     *check_programs(flamelet, library, directory), *check_refusals(flamelet, library),
                     *check_few_libraries(library, directory, program), *check_copy(flamelet, library, directory),
                     *check_doctor(flamelet, library)]

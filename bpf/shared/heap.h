@@ -6,7 +6,12 @@
  * BPF programs are attached to these probes as uprobes. They take one of `heap_interval` calls of
  * the first probe at random and send RECORD_ALLOC, which stands for weighted_bytes * heap_interval
  * bytes. For each call of the second probe they send RECORD_FREE, without frames. The agent ignores
- * those of allocations that it does not have. */
+ * those of allocations that it does not have.
+ *
+ * Of chosen processes that tell nothing, the calls of the allocator's functions are sampled by
+ * uprobes, in windows of time: the trap takes longer than the call. The bytes of the calls on a CPU
+ * form a line as those of growth do (growth.h), and what is chosen is sent with RECORD_ALLOC,
+ * without an address. */
 #ifndef BPF_SHARED_HEAP_H
 #define BPF_SHARED_HEAP_H
 
@@ -46,7 +51,35 @@
 enum heap_probe_kind {
 	HEAP_PROBE_ALLOC,
 	HEAP_PROBE_FREE,
+	HEAP_NR_CONTRACT_KINDS,
+	/* The beginning of a function that allocates. Its first argument here is the size. */
+	HEAP_PROBE_CALL = HEAP_NR_CONTRACT_KINDS,
 	HEAP_NR_PROBE_KINDS,
+};
+
+/* Of the arguments of a call. */
+#define HEAP_HAS_FACTOR (1ULL << 63) /* the second one multiplies the size */
+#define HEAP_IS_SLOW (1ULL << 62) /* the trap takes about ten times as long */
+#define HEAP_IS_TRIAL (1ULL << 61) /* of the agent itself, to see how long it takes: never chosen */
+
+/* When calls count, and for how much: the numbers of heap_window. */
+enum heap_window_number {
+	HEAP_WINDOW_FROM_NS, /* CLOCK_MONOTONIC */
+	HEAP_WINDOW_UNTIL_NS,
+	HEAP_WINDOW_MEAN_BYTES, /* the mean distance of the bytes that are chosen */
+	HEAP_WINDOW_SCALE, /* what a byte stands for, in 1 / HEAP_SCALE_ONE */
+	HEAP_WINDOW_NUMBERS,
+};
+
+#define HEAP_SCALE_ONE 1024
+#define HEAP_MAX_SCALE (HEAP_SCALE_ONE << 13)
+#define HEAP_MAX_CALL_BYTES (1ULL << 38) /* of a call: 256 GiB; larger ones are left out */
+
+/* Calls on a CPU that counted. */
+struct heap_call_counts {
+	__u64 nr, nr_slow; /* the slow ones are among all */
+	__u64 bytes;
+	__u64 stacks_ns; /* CPU time for the stacks of those that were chosen */
 };
 
 /* A probe of a file. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/allocation_probes.h"
 
+#include "agent/allocator_calls.h"
 #include "base/clock.h"
 #include "base/log.h"
 
@@ -72,7 +73,9 @@ int allocation_probes_start(struct allocation_probes *probes, const struct optio
 	if (options->pids.nr == 0)
 		probe_finder_scan_all(probes->finder);
 	probe_finder_wait(probes->finder, clock_mono_ns() + FIRST_FILES_NS);
-	return 0;
+	if (options->pids.nr == 0 || !options_want_kind(options, OPTION_KIND_ALLOC))
+		return 0;
+	return allocator_calls_start(options->pids.items, options->pids.nr, proc_fd, source);
 }
 
 void allocation_probes_follow(const struct allocation_probes *probes,

@@ -98,6 +98,13 @@ int sample_source_attach_heap(struct sample_source *source, int fd,
 					: -EOPNOTSUPP;
 }
 
+int sample_source_sample_calls(struct sample_source *source, const struct call_target *targets,
+			       size_t nr)
+{
+	return source->ops->sample_calls ? source->ops->sample_calls(source, targets, nr)
+					 : -EOPNOTSUPP;
+}
+
 int sample_source_add_pid(struct sample_source *source, uint32_t pid)
 {
 	return source->ops->add_pid(source, pid);

@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "bpf/shared/cgroups.h"
 #include "bpf/shared/heap.h"
+#include "capture/call_target.h"
 #include "capture/capture_stats.h"
 #include "capture/irq_time.h"
 #include "capture/perf_events/cpu_list.h"
@@ -107,6 +108,13 @@ uint64_t sample_source_start_blocks(struct sample_source *source);
  * -EOPNOTSUPP the backend, or the kernel, cannot do that; those of heap_links_add(). */
 int sample_source_attach_heap(struct sample_source *source, int fd,
 			      const struct heap_probes *probes) must_check;
+
+/* From now on, allocations of these processes are sampled by the calls of their allocators, if the
+ * source was opened for that. To be called once; the targets are copied. Errors: -EOPNOTSUPP the
+ * backend, or the kernel, cannot do that; those of heap_calls_start(). */
+int sample_source_sample_calls(struct sample_source *source, const struct call_target *targets,
+			       size_t nr) must_check;
+
 /* Tells for how long each CPU was in interrupts since the last call, by kind. */
 void sample_source_take_irq_times(struct sample_source *source, irq_time_fn handle, void *data);
 

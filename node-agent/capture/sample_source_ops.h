@@ -6,6 +6,7 @@
 
 #include "bpf/shared/cgroups.h"
 #include "bpf/shared/heap.h"
+#include "capture/call_target.h"
 #include "capture/capture_stats.h"
 #include "capture/cpu_timers.h"
 #include "capture/irq_time.h"
@@ -39,8 +40,10 @@ struct sample_source_ops {
 	/* NULL if the backend does not report blocks. */
 	bool (*has_block)(const struct sample_source *source, uint32_t tid, uint32_t sequence);
 	uint64_t (*start_blocks)(struct sample_source *source); /* the same */
-	/* NULL if the backend does not report allocations. */
+	/* This and the next: NULL if the backend does not report allocations. */
 	int (*attach_heap)(struct sample_source *source, int fd, const struct heap_probes *probes);
+	int (*sample_calls)(struct sample_source *source, const struct call_target *targets,
+			    size_t nr);
 	/* NULL if the backend does not count interrupts. */
 	void (*take_irq_times)(struct sample_source *source, irq_time_fn handle, void *data);
 	void (*get_stats)(const struct sample_source *source, struct capture_stats *stats);

@@ -23,7 +23,7 @@ struct description {
 static const struct {
 	const char *name;
 	int nr_arguments;
-} probes_of_contract[HEAP_NR_PROBE_KINDS] = {
+} probes_of_contract[HEAP_NR_CONTRACT_KINDS] = {
 	[HEAP_PROBE_ALLOC] = { "alloc", 3 },
 	[HEAP_PROBE_FREE] = { "free", 1 },
 };
@@ -56,7 +56,7 @@ static bool find_kind(const struct description *description, uint32_t *ret_kind)
 {
 	if (strcmp(description->provider, "otel_memory") != 0)
 		return false;
-	for (uint32_t kind = 0; kind < HEAP_NR_PROBE_KINDS; kind++)
+	for (uint32_t kind = 0; kind < HEAP_NR_CONTRACT_KINDS; kind++)
 		if (strcmp(description->name, probes_of_contract[kind].name) == 0) {
 			*ret_kind = kind;
 			return true;

@@ -5,7 +5,6 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/parse.h"
-#include "probes/probe_worker.h"
 #include "process/process_maps.h"
 #include "symbol/opener/file_opener.h"
 #include "worker/worker_client.h"
@@ -176,7 +175,8 @@ void probe_finder_scan_all(struct probe_finder *finder)
  * now. */
 static bool ask(struct probe_finder *finder)
 {
-	const struct worker_request request = { .max_bytes = sizeof(struct heap_probes) };
+	const struct worker_request request = { .kind = finder->opts.question,
+						.max_bytes = sizeof(struct heap_probes) };
 
 	if (finder->nr_waiting == 0)
 		return false;

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "bpf/shared/heap.h"
+#include "probes/probe_worker.h"
 #include "process/proc_event.h"
 
 #include <stddef.h>
@@ -20,6 +21,7 @@ struct probe_finder;
 struct probe_finder_opts {
 	int proc_fd; /* borrowed */
 	const char *program; /* borrowed; of the worker, see worker_client.h */
+	enum probe_question question;
 	/* Called with each file that has probes; the descriptor stays the finder's. */
 	void (*found)(int fd, const struct heap_probes *probes, void *data);
 	void *data;

@@ -2,6 +2,7 @@
 #include "probes/probe_worker.h"
 
 #include "base/cleanup.h"
+#include "elf/elf_allocators.h"
 #include "elf/elf_probes.h"
 #include "worker/worker_server.h"
 
@@ -13,11 +14,14 @@ int probe_worker_answer(struct worker_call *call, struct strbuf *reply, void *da
 	struct heap_probes probes;
 
 	(void)data;
-	if (call->request.kind != 0 || call->request.nr_bytes != 0 || call->nr_fds != 1)
+	if (call->request.kind >= PROBE_NR_QUESTIONS || call->request.nr_bytes != 0 ||
+	    call->nr_fds != 1)
 		return -EINVAL;
 	int r = elf_reader_init(&reader, call->fds[0]);
 	if (r == 0)
 		r = elf_probes_find(&reader, &probes);
+	if (r == 0 && call->request.kind == PROBE_QUESTION_CALLS)
+		r = elf_allocators_find(&reader, &probes);
 	if (r < 0)
 		return r;
 	strbuf_append(reply, &probes, sizeof(probes));

@@ -22,9 +22,16 @@
  * exit status. */
 int probe_worker_main(void);
 
-/* Appends the answer to a request of kind 0, with one file and no bytes, to `reply`: struct
- * heap_probes. Errors: -EINVAL malformed request; those of elf_reader_init() and
- * elf_probes_find(). */
+/* The kinds of requests. */
+enum probe_question {
+	PROBE_QUESTION_CONTRACT, /* which probes of OpenTelemetry's contract are in a file? */
+	PROBE_QUESTION_CALLS, /* and which functions that allocate? */
+	PROBE_NR_QUESTIONS,
+};
+
+/* Appends the answer to a request, with one file and no bytes, to `reply`: struct heap_probes.
+ * Errors: -EINVAL malformed request; those of elf_reader_init(), elf_probes_find() and
+ * elf_allocators_find(). */
 int probe_worker_answer(struct worker_call *call, struct strbuf *reply, void *data) must_check;
 
 /* Checks a reply on the agent's side, and copies it. Errors: -EBADMSG. */

@@ -9,12 +9,14 @@
 #include "capture/bpf/block_slots.h"
 #include "capture/bpf/bpf_totals.h"
 #include "capture/bpf/capture_knobs.h"
+#include "capture/bpf/heap_calls.h"
 #include "capture/bpf/heap_links.h"
 #include "capture/bpf/irq_times.h"
 #include "capture/bpf/record_check.h"
 #include "capture/bpf/target_maps.h"
 #include "capture/bpf/thread_sweep.h"
 #include "capture/bpf/threshold.h"
+#include "capture/bpf/uprobe_multi.h"
 #include "capture/cpu_timers.h"
 #include "capture/perf_events/perf_open.h"
 #include "capture/sample_source_ops.h"
@@ -42,6 +44,7 @@ struct capture_bpf {
 	struct block_slots blocks;
 	struct threshold locks, growth, allocations;
 	struct heap_links heap;
+	struct heap_calls *calls; /* owned; NULL: no calls are sampled */
 	struct thread_sweep sweep; /* if blocks are wanted */
 	struct irq_times irqs;
 	int wake_fd; /* owned; epoll(7), readable when the sampler wakes us */
@@ -360,6 +363,7 @@ static void close_bpf(struct sample_source *base)
 
 	if (capture->skel)
 		flamelet_bpf__detach(capture->skel);
+	heap_calls_stop(capture->calls);
 	heap_links_done(&capture->heap);
 	cleanup_closep(&capture->wake_fd);
 	irq_times_close(&capture->irqs);
@@ -456,11 +460,26 @@ static int attach_heap(struct sample_source *base, int fd, const struct heap_pro
 	int r = unwind_memory_find_key(base->unwind_memory, fd, &key);
 	if (r < 0)
 		return r;
-	heap->has_multi = heap_links_kernel_has_multi();
+	heap->has_multi = uprobe_multi_is_known();
 	heap->programs[HEAP_PROBE_ALLOC] = skel->progs.heap_alloc;
 	if (bpf_program__autoload(skel->progs.heap_free))
 		heap->programs[HEAP_PROBE_FREE] = skel->progs.heap_free;
 	return heap_links_add(heap, &key, fd, probes);
+}
+
+static int sample_calls(struct sample_source *base, const struct call_target *targets, size_t nr)
+{
+	struct capture_bpf *capture = (struct capture_bpf *)base;
+	const struct flamelet_bpf *skel = capture->skel;
+	const struct heap_calls_kernel kernel = {
+		.program = skel->progs.heap_call,
+		.counts = skel->maps.heap_call_cpus,
+		.window = (volatile uint64_t *)skel->bss->heap_window,
+	};
+
+	if (!bpf_program__autoload(skel->progs.heap_call))
+		return -EOPNOTSUPP;
+	return heap_calls_start(&kernel, targets, nr, &capture->calls);
 }
 
 static void take_irq_times(struct sample_source *base, irq_time_fn handle, void *data)
@@ -501,6 +520,7 @@ static const struct sample_source_ops ops = {
 	.has_block = has_block,
 	.start_blocks = start_blocks,
 	.attach_heap = attach_heap,
+	.sample_calls = sample_calls,
 	.take_irq_times = take_irq_times,
 	.get_stats = get_stats,
 };

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "capture/bpf/capture_bpf.h"
-#include "capture/bpf/heap_links.h"
+#include "capture/bpf/uprobe_multi.h"
 
 #include <bpf/libbpf.h>
 #include <unistd.h>
@@ -87,10 +87,13 @@ static void prepare_heap(struct flamelet_bpf *skel, const struct capture_opts *o
 {
 	bpf_program__set_autoload(skel->progs.heap_alloc, opts->allocations);
 	bpf_program__set_autoload(skel->progs.heap_free, opts->frees);
+	bpf_program__set_autoload(skel->progs.heap_call,
+				  opts->allocations && uprobe_multi_is_known());
 	if (!opts->allocations)
 		return;
-	heap_links_prepare(skel->progs.heap_alloc);
-	heap_links_prepare(skel->progs.heap_free);
+	uprobe_multi_prepare(skel->progs.heap_alloc);
+	uprobe_multi_prepare(skel->progs.heap_free);
+	uprobe_multi_prepare(skel->progs.heap_call);
 }
 
 void capture_knobs_set(struct flamelet_bpf *skel, const struct capture_opts *opts)

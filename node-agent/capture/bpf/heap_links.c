@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "capture/bpf/heap_links.h"
 
+#include "capture/bpf/uprobe_multi.h"
+
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#define TRACE_UPROBE_MULTI 48 /* enum bpf_attach_type in newer headers */
 #define ALL_PROCESSES -1
 #define PATH_BYTES 32
 
@@ -19,30 +19,11 @@ static const uint8_t nop[] = { 0x1f, 0x20, 0x03, 0xd5 };
 static const uint8_t nop[] = { 0x90 };
 #endif
 
-/* The arguments of BPF_LINK_CREATE, as newer headers have them. */
-struct multi_attr {
-	uint32_t prog_fd, target_fd, attach_type, link_flags;
-	uint64_t path, offsets, semaphores, cookies;
-	uint32_t nr, flags, pid, pad;
-};
-
-bool heap_links_kernel_has_multi(void)
-{
-	return libbpf_find_vmlinux_btf_id("bpf_uprobe_multi_link_attach", BPF_TRACE_FENTRY) > 0;
-}
-
 /* Returns whether programs learn the cookie of their probe: since the same version of Linux as
  * links of perf events have one. */
 static bool kernel_has_cookies(void)
 {
 	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_attach_cookie, NULL) == 1;
-}
-
-void heap_links_prepare(struct bpf_program *program)
-{
-	if (heap_links_kernel_has_multi())
-		bpf_program__set_expected_attach_type(program,
-						      (enum bpf_attach_type)TRACE_UPROBE_MULTI);
 }
 
 static bool has_file(const struct heap_links *links, const struct file_key *key)
@@ -53,36 +34,17 @@ static bool has_file(const struct heap_links *links, const struct file_key *key)
 	return false;
 }
 
-/* Attaches a program to all probes of its kind. */
-static int add_multi(struct heap_links *links, uint32_t kind, const char *path,
+static int add_multi(struct heap_links *links, uint32_t kind, int file_fd,
 		     const struct heap_probes *probes)
 {
-	uint64_t offsets[HEAP_MAX_PROBES], semaphores[HEAP_MAX_PROBES], cookies[HEAP_MAX_PROBES];
-	struct multi_attr attr = {
-		.prog_fd = (uint32_t)bpf_program__fd(links->programs[kind]),
-		.attach_type = TRACE_UPROBE_MULTI,
-		.path = (uintptr_t)path,
-		.offsets = (uintptr_t)offsets,
-		.semaphores = (uintptr_t)semaphores,
-		.cookies = (uintptr_t)cookies,
-	};
-
-	for (size_t i = 0; i < probes->nr; i++) {
-		if (probes->of[i].kind != kind)
-			continue;
-		offsets[attr.nr] = probes->of[i].offset;
-		semaphores[attr.nr] = probes->of[i].semaphore;
-		cookies[attr.nr++] = probes->of[i].arguments;
-	}
-	if (attr.nr == 0)
-		return 0;
 	if (links->nr_fds == HEAP_LINKS_MAX)
 		return -ENOSPC;
-	int fd = (int)syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
-	if (fd < 0)
-		return -errno;
-	links->fds[links->nr_fds++] = fd;
-	return (int)attr.nr;
+	int fd = -EBADF;
+	int r = uprobe_multi_attach(links->programs[kind], UPROBE_MULTI_ALL_PROCESSES, file_fd,
+				    probes, kind, &fd);
+	if (r > 0)
+		links->fds[links->nr_fds++] = fd;
+	return r;
 }
 
 /* Arguments of another kind of probe than alloc are fewer. */
@@ -166,10 +128,10 @@ int heap_links_add(struct heap_links *links, const struct file_key *key, int fd,
 	if (!are_harmless(fd, probes))
 		return -EBADMSG;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	for (int kind = HEAP_NR_PROBE_KINDS - 1; kind >= 0; kind--) {
+	for (int kind = HEAP_NR_CONTRACT_KINDS - 1; kind >= 0; kind--) {
 		if (!links->programs[kind])
 			continue;
-		int r = links->has_multi ? add_multi(links, (uint32_t)kind, path, probes)
+		int r = links->has_multi ? add_multi(links, (uint32_t)kind, fd, probes)
 					 : add_events(links, (uint32_t)kind, path, probes);
 		if (r < 0)
 			return r;

@@ -23,7 +23,7 @@ struct bpf_program;
 
 struct heap_links {
 	bool has_multi; /* the programs were loaded for it */
-	struct bpf_program *programs[HEAP_NR_PROBE_KINDS]; /* borrowed; NULL: not wanted */
+	struct bpf_program *programs[HEAP_NR_CONTRACT_KINDS]; /* borrowed; NULL: not wanted */
 	struct file_key files[HEAP_LINKS_MAX_FILES];
 	size_t nr_files;
 	int fds[HEAP_LINKS_MAX]; /* owned; links of uprobe_multi */
@@ -31,12 +31,6 @@ struct heap_links {
 	struct bpf_link *links[HEAP_LINKS_MAX]; /* owned; of perf events */
 	size_t nr_links;
 };
-
-/* Returns whether the kernel has uprobe_multi. */
-bool heap_links_kernel_has_multi(void);
-
-/* Makes a program load for uprobe_multi, if the kernel has that. Before it is loaded. */
-void heap_links_prepare(struct bpf_program *program);
 
 /* Attaches to the probes of a file. Returns their number; 0 if the file is attached already.
  * Errors: -ENOSPC too many files or probes; -EBADMSG there is no `nop` at the place of a probe, or

@@ -52,6 +52,32 @@ static void other_programs_have_none(void **state)
 	assert_int_equal(probes.nr, 0);
 }
 
+static size_t count_kind(const struct heap_probes *probes, uint32_t kind)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < probes->nr; i++)
+		nr += probes->of[i].kind == kind;
+	return nr;
+}
+
+/* Its own malloc() and those of its kind. */
+static void functions_are_told_if_asked_for(void **state)
+{
+	_cleanup_close_ int fd = open(HEAP_LIBRARY, O_RDONLY | O_CLOEXEC);
+	struct worker_call call = { .nr_fds = 1, .fds = { fd } };
+	struct heap_probes probes = { 0 };
+	(void)state;
+
+	assert_int_equal(ask(&call, &probes), 0);
+	assert_int_equal(count_kind(&probes, HEAP_PROBE_CALL), 0);
+	size_t nr_frees = count_kind(&probes, HEAP_PROBE_FREE);
+	call.request.kind = PROBE_QUESTION_CALLS;
+	assert_int_equal(ask(&call, &probes), 0);
+	assert_int_equal(count_kind(&probes, HEAP_PROBE_FREE), nr_frees);
+	assert_in_range(count_kind(&probes, HEAP_PROBE_CALL), 6, 8);
+}
+
 static void malformed_requests_are_refused(void **state)
 {
 	_cleanup_close_ int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
@@ -59,8 +85,10 @@ static void malformed_requests_are_refused(void **state)
 	(void)state;
 
 	assert_int_equal(ask(&(struct worker_call){ .nr_fds = 0 }, &probes), -EINVAL);
-	assert_int_equal(ask(&(struct worker_call){ .nr_fds = 1, .request.kind = 1 }, &probes),
-			 -EINVAL);
+	assert_int_equal(
+		ask(&(struct worker_call){ .nr_fds = 1, .request.kind = PROBE_NR_QUESTIONS },
+		    &probes),
+		-EINVAL);
 	assert_int_equal(ask(&(struct worker_call){ .nr_fds = 1, .request.nr_bytes = 1 }, &probes),
 			 -EINVAL);
 	assert_int_equal(ask(&(struct worker_call){ .nr_fds = 1, .fds = { fd } }, &probes),
@@ -88,6 +116,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_library_has_probes),
 		cmocka_unit_test(other_programs_have_none),
+		cmocka_unit_test(functions_are_told_if_asked_for),
 		cmocka_unit_test(malformed_requests_are_refused),
 		cmocka_unit_test(malformed_replies_are_refused),
 	};
