@@ -68,6 +68,10 @@ its mount and LD_PRELOAD to the pods yourself (docs/memory.md).
 Pods with the annotation flamelet.dev/heap: "true" get a hostPath volume. Pods in namespaces of the Pod Security levels
 "baseline" and "restricted" get none, because these refuse it, and so do without the library. With heap.library=false, pods
 of all levels get a volume of the agent's image.
+{{- else if .Values.heap.inject }}
+
+Pods with the annotation flamelet.dev/heap: "true" get a volume of the agent's image. That takes containerd 2.1 or CRI-O 1.31:
+on nodes with an older runtime, these pods do not start. Set heap.library=true there.
 {{- end }}
 {{- if eq .Values.queue.type "hostPath" }}
 
