@@ -63,11 +63,10 @@ class Scene:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         host.run("gcc", "-O1", "-x", "c", "-", "-o", self.program, input=BURN)
 
-    def start(self):
-        agent = host.Process("agent", [self.flamelet, "agent", "--store", self.store, "-F", "99", "--trigger", RULE,
-                                       "--trigger", "pod-cpu of no/pod > 1%", "--trigger-around", f"{AROUND}s",
+    def start(self, *options):
+        agent = host.Process("agent", [self.flamelet, "agent", "--store", self.store, "--trigger", RULE,
                                        "--trigger-webhook", f"http://127.0.0.1:{self.server.server_port}/hook?key=1",
-                                       "--metrics-listen", f"127.0.0.1:{self.port}"],
+                                       "--metrics-listen", f"127.0.0.1:{self.port}", *options],
                              os.path.join(self.directory, "agent.log"))
         host.wait_until("the record has samples", lambda: self.files() or not agent.is_alive(), WAIT_SECONDS)
         return agent
@@ -88,12 +87,13 @@ class Scene:
         lines = self.ask("query", range_, "-s", f'{{comm="{PROGRAM}"}}', "-o", "-").splitlines()
         return {line.rpartition(" ")[0]: int(line.rpartition(" ")[2]) for line in lines}
 
-    def metric(self, name):
+    def metric(self, name, label):
+        """{value of the label: value of the metric}"""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
         connection.request("GET", "/metrics")
         text = connection.getresponse().read().decode()
         connection.close()
-        return dict(re.findall(name + r'\{rule="([^"]*)"\} (\d+)', text))
+        return dict(re.findall(name + r'\{' + label + r'="([^"]*)"\} (\d+)', text))
 
 
 def surge(scene):
@@ -147,11 +147,11 @@ def check_told(events):
 
 def check(flamelet, directory):
     scene = Scene(flamelet, directory)
-    agent = scene.start()
+    agent = scene.start("-F", "99", "--trigger", "pod-cpu of no/pod > 1%", "--trigger-around", f"{AROUND}s")
     try:
         begin = surge(scene)
         host.wait_until("the time around is pinned", lambda: scene.listed("pins"), WAIT_SECONDS, 0.3)
-        fired = scene.metric("flamelet_trigger_firings_total")
+        fired = scene.metric("flamelet_trigger_firings_total", "rule")
     finally:
         agent.stop()
     events = [event for event in scene.listed("events") if event["kind"] == "trigger"]

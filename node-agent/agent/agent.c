@@ -168,6 +168,7 @@ static int start_capture(struct agent *agent, struct strbuf *reterr_msg)
 {
 	struct capture_opts opts = {
 		.frequency_hz = agent->options->frequency_hz,
+		.max_frequency_hz = agent->options->trigger_boost_hz,
 		.poll_interval_ns = AGENT_POLL_NS,
 		.cgroup_is_v1 = cgroup_fs_mode(agent->cgroup_fs) == CGROUP_MODE_LEGACY,
 		.cgroup_is_cpu = strcmp(cgroup_fs_controller(agent->cgroup_fs), "cpu") == 0,
@@ -317,6 +318,14 @@ int agent_start(struct agent *agent, struct strbuf *reterr_msg)
 					       agent->source, reterr_msg);
 }
 
+int agent_set_period(struct agent *agent, uint64_t period_ns)
+{
+	int r = sample_source_set_period(agent->source, period_ns);
+
+	pipeline_set_period(agent->pipeline, clock_mono_ns(), period_ns);
+	return r;
+}
+
 int agent_require_target(struct agent *agent, struct strbuf *reterr_msg)
 {
 	struct pipeline_stats stats = pipeline_get_stats(agent->pipeline);
@@ -326,14 +335,7 @@ int agent_require_target(struct agent *agent, struct strbuf *reterr_msg)
 		return r;
 	if (!selection_has_inclusions(agent->selection) || stats.filter.nr_wanted > 0)
 		return 0;
-	strbuf_append_str(reterr_msg,
-			  "nothing on this node matches the selected pods, containers or cgroups");
-	if (stats.filter.nr_excluded > 0)
-		strbuf_append_str(reterr_msg, ", or its pod is excluded (annotation "
-					      "flamelet.dev/profile: \"false\")");
-	if (!agent->options->kubelet_url)
-		strbuf_append_str(reterr_msg,
-				  "; selecting by pod names or labels needs --kubelet-url");
+	target_explain_none(agent->options, stats.filter.nr_excluded > 0, reterr_msg);
 	return -ENOENT;
 }
 

@@ -44,6 +44,11 @@ int agent_new(const struct options *options, agent_sink sink, void *sink_data,
 void agent_free(struct agent *agent);
 DEFINE_FREEP(struct agent, agent_free)
 
+/* Has CPU time sampled with another period from now on, or from agent_start() on. All CPUs have
+ * changed before one of them takes the first sample of the new period. Errors: those of
+ * sample_source_set_period(); the samples count as if all CPUs had changed. */
+int agent_set_period(struct agent *agent, uint64_t period_ns) must_check;
+
 /* Starts sampling. Errors: those of sample_source_follow_cpus(). */
 int agent_start(struct agent *agent, struct strbuf *reterr_msg) must_check;
 

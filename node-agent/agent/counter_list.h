@@ -5,6 +5,7 @@
 #define AGENT_COUNTER_LIST_H
 
 #include "agent/agent.h"
+#include "agent/boost.h"
 #include "agent/reload.h"
 #include "agent/self_stats.h"
 #include "agent/webhook.h"
@@ -21,6 +22,7 @@ struct counters {
 	struct exporter_stats exporter;
 	struct store_writer_stats store;
 	struct webhook_stats webhook;
+	struct boost_stats boost;
 	struct reload_stats reload;
 	struct self_stats self;
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/pipeline_choice.h"
 
+#include "agent/boost.h"
 #include "agent/capture_choice.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -45,12 +46,6 @@ static void check_debuginfod_cache(const struct options *options)
 	    own_dir_look(options->debuginfod_cache_dir, OWN_DIR_FOR_FILES, &refusal, &fd) < 0)
 		log_warn("--debuginfod-cache: %s; no debug files will be downloaded",
 			 strbuf_str(&refusal));
-}
-
-/* A command without timers takes one sample of each thing. */
-static uint64_t period_of(const struct options *options)
-{
-	return options->frequency_hz > 0 ? NSEC_PER_SEC / options->frequency_hz : NSEC_PER_SEC;
 }
 
 static void choose_event(const struct options *options, struct pipeline_opts *opts)
@@ -107,7 +102,7 @@ void pipeline_choice_apply(const struct options *options, struct pipeline_opts *
 	opts->demangle = demangle_styles[options->demangle];
 	opts->debug_dir = options->debug_dir;
 	opts->runtime_kinds = options->runtimes << RUNTIME_CPYTHON;
-	opts->period_ns = period_of(options);
+	opts->period_ns = boost_usual_period(options);
 	opts->cpu = options_want_kind(options, OPTION_KIND_CPU);
 	opts->wall = options_want_kind(options, OPTION_KIND_WALL);
 	opts->off_cpu = opts->wall || options_want_kind(options, OPTION_KIND_OFF_CPU);

@@ -75,6 +75,14 @@
 			"Times that a rule of --trigger would have fired, but had done so within " \
 			"30 s or too often in the hour.",                                          \
 			AT(store.recorder.triggers.nr_suppressed)),                                \
+		COUNTER("trigger_boosts", "trigger_boosts_total",                                  \
+			"Times that --trigger-boost was to begin or to last longer, by result: "   \
+			"begun, or refused because there were too many in the hour.",              \
+			BY("result", "begun"), AT(boost.nr_begun)),                                \
+		MORE("trigger_boosts_refused", "refused", AT(boost.nr_refused)),                   \
+		COUNTER("trigger_boost_ns", "trigger_boost_seconds_total",                         \
+			"Time in which samples were taken more often (--trigger-boost).", IN_NS,   \
+			AT(boost.on_ns)),                                                          \
 		COUNTER("trigger_notifications", "trigger_notifications_total",                    \
 			"Notifications of --trigger-webhook, by result: sent, failed after all "   \
 			"tries, or dropped because too many waited.",                              \

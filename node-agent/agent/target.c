@@ -215,3 +215,14 @@ int target_append_label_matchers(const struct options *options, struct strbuf *m
 	}
 	return strbuf_error(matchers);
 }
+
+void target_explain_none(const struct options *options, bool is_excluded, struct strbuf *out)
+{
+	strbuf_append_str(out,
+			  "nothing on this node matches the selected pods, containers or cgroups");
+	if (is_excluded)
+		strbuf_append_str(out, ", or its pod is excluded (annotation "
+				       "flamelet.dev/profile: \"false\")");
+	if (!options->kubelet_url)
+		strbuf_append_str(out, "; selecting by pod names or labels needs --kubelet-url");
+}

@@ -50,4 +50,8 @@ int target_find_cgroups(const struct options *options, struct strbuf *reterr_msg
 int target_append_label_matchers(const struct options *options, struct strbuf *matchers,
 				 struct strbuf *reterr_msg) must_check;
 
+/* Appends why nothing is selected on this node, for people; `is_excluded`: something is, but its
+ * pod does not want it. */
+void target_explain_none(const struct options *options, bool is_excluded, struct strbuf *out);
+
 #endif

@@ -82,6 +82,8 @@ int trigger_rules_read(const struct options *options, struct strbuf *reterr_msg,
 		r = add(options->triggers.items[i], reterr_msg, ret_rules);
 	if (r == 0)
 		r = webhook_read_url(options, reterr_msg, &url);
+	if (r == 0)
+		r = boost_init(&ret_rules->boost, options, reterr_msg);
 	return r;
 }
 

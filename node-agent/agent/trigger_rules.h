@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "agent/boost.h"
 #include "agent/webhook.h"
 #include "config/options.h"
 #include "store/triggers.h"
@@ -18,11 +19,12 @@ struct trigger_rules {
 	size_t nr;
 	uint64_t nr_firings[TRIGGER_MAX_RULES]; /* atomic */
 	struct webhook *webhook; /* owned; NULL: no server is told */
+	struct boost boost;
 };
 
 /* Reads the rules, and checks the other options of triggers. trigger_rules_done() is needed after a
  * failure, too. On failure `reterr_msg` says which option is wrong, and why. Errors: -EINVAL, those
- * of webhook_read_url(). */
+ * of webhook_read_url() and boost_init(). */
 int trigger_rules_read(const struct options *options, struct strbuf *reterr_msg,
 		       struct trigger_rules *ret_rules) must_check;
 

@@ -180,8 +180,15 @@ static void make_body(const struct webhook *webhook, const struct trigger_firing
 		       event->first_s);
 	append_number(out, "value", firing->value);
 	append_number(out, "limit", firing->rule->limit);
-	strbuf_appendf(out, ",\"pin_first\":%" PRIu64 ",\"pin_end\":%" PRIu64 "}",
-		       firing->pin_first_s, firing->pin_end_s);
+	strbuf_appendf(out, ",\"pin_first\":%" PRIu64 ",\"pin_end\":%" PRIu64, firing->pin_first_s,
+		       firing->pin_end_s);
+	if (firing->boost.range.end_s > 0)
+		strbuf_appendf(out,
+			       ",\"boost_hz\":%" PRIu32 ",\"boost_first\":%" PRIu64
+			       ",\"boost_end\":%" PRIu64,
+			       firing->boost.frequency_hz, firing->boost.range.first_s,
+			       firing->boost.range.end_s);
+	strbuf_append_char(out, '}');
 }
 
 void webhook_push(struct webhook *webhook, const struct trigger_firing *firing)

@@ -17,6 +17,9 @@ struct memory_pool;
  * are borrowed; names, `cgroup_fs` and the pool outlive the source. */
 struct capture_opts {
 	uint32_t frequency_hz; /* per CPU */
+	/* The highest one that sample_source_set_period() will ask for, for which buffers have to
+	 * do; 0: `frequency_hz`. */
+	uint32_t max_frequency_hz;
 	/* Each `event_period` of these takes a sample instead of a timer; NULL: the timer does. */
 	const struct counted_event *event;
 	uint64_t event_period;

@@ -9,6 +9,7 @@
 #include "capture/perf_events/perf_open.h"
 
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 struct cpu_timer {
@@ -24,6 +25,7 @@ struct cpu_timers {
 	struct cpu_set_bits online; /* at the last look */
 	struct cpu_timer *timers; /* owned */
 	size_t nr_timers, cap_timers;
+	uint64_t period_ns; /* 0: as they are opened */
 	uint32_t nr_refused; /* by the last cpu_timers_follow() */
 	int refusal; /* the last of these errors */
 };
@@ -85,6 +87,25 @@ int cpu_timers_refusal(const struct cpu_timers *timers)
 	return timers->nr_refused > 0 ? timers->refusal : 0;
 }
 
+/* The kernel keeps clocks with a period, also those that were opened with a frequency. */
+static int set_period(const struct cpu_timer *timer, uint64_t period_ns)
+{
+	return ioctl(timer->event_fd, PERF_EVENT_IOC_PERIOD, &period_ns) < 0 ? -errno : 0;
+}
+
+int cpu_timers_set_period(struct cpu_timers *timers, uint64_t period_ns)
+{
+	int error = 0;
+
+	timers->period_ns = period_ns;
+	for (size_t i = 0; i < timers->nr_timers; i++) {
+		int r = set_period(&timers->timers[i], period_ns);
+
+		error = r < 0 ? r : error;
+	}
+	return error;
+}
+
 static int start_timer(struct cpu_timers *timers, uint32_t cpu)
 {
 	int r = array_grow(timers->timers, timers->cap_timers, timers->nr_timers + 1, CPU_LIST_MAX);
@@ -93,7 +114,13 @@ static int start_timer(struct cpu_timers *timers, uint32_t cpu)
 
 	struct cpu_timer timer = { .cpu = cpu };
 	r = timers->kind.open(cpu, timers->kind.data, &timer.event_fd, &timer.timer);
-	if (r == 0)
+	if (r < 0)
+		return r;
+	if (timers->period_ns > 0)
+		r = set_period(&timer, timers->period_ns);
+	if (r < 0)
+		close_timer(timers, &timer);
+	else
 		timers->timers[timers->nr_timers++] = timer;
 	return r;
 }

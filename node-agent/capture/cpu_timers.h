@@ -36,6 +36,11 @@ int cpu_timers_follow(struct cpu_timers *timers, struct cpu_set_bits *ret_restar
 /* The attributes of what takes the samples of a CPU: its clock, or the event of the options. */
 struct perf_event_attr cpu_timers_attr(const struct capture_opts *opts);
 
+/* From now on all timers, also those that are started later, fire each `period_ns` of their clock,
+ * which begins anew. They must be clocks. Errors: what the ioctl(2) PERF_EVENT_IOC_PERIOD says of
+ * any of them; the others have the new period. */
+int cpu_timers_set_period(struct cpu_timers *timers, uint64_t period_ns) must_check;
+
 void cpu_timers_stop(struct cpu_timers *timers);
 
 /* Number of timers that run now. */

@@ -30,6 +30,11 @@ int sample_source_follow_cpus(struct sample_source *source, struct cpu_set_bits 
 	return cpu_timers_follow(source->timers, ret_restarted);
 }
 
+int sample_source_set_period(struct sample_source *source, uint64_t period_ns)
+{
+	return cpu_timers_set_period(source->timers, period_ns);
+}
+
 void sample_source_stop(struct sample_source *source)
 {
 	cpu_timers_stop(source->timers);

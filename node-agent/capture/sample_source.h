@@ -46,6 +46,10 @@ struct unwind_memory *sample_source_unwind_memory(const struct sample_source *so
 int sample_source_follow_cpus(struct sample_source *source, struct cpu_set_bits *ret_restarted)
 	must_check;
 
+/* Has all timers fire each `period_ns` of their CPU's clock from now on. Samples do not tell which
+ * period they are of. Errors: those of cpu_timers_set_period(). */
+int sample_source_set_period(struct sample_source *source, uint64_t period_ns) must_check;
+
 /* Stops the timers; what was sampled before can still be polled. */
 void sample_source_stop(struct sample_source *source);
 

@@ -69,6 +69,7 @@ static struct counters get_counters(const struct parts *parts)
 	if (parts->store)
 		counters.store = store_writer_get_stats(parts->store);
 	counters.webhook = webhook_get_stats(parts->triggers->webhook);
+	counters.boost = boost_get_stats(&parts->triggers->boost);
 	return counters;
 }
 
@@ -141,6 +142,14 @@ static void report_firing(const struct trigger_firing *firing, void *data)
 	trigger_rules_report(data, firing);
 }
 
+/* The same. */
+static bool begin_boost(struct trigger_boost *ret_boost, void *data)
+{
+	struct trigger_rules *triggers = data;
+
+	return boost_begin(&triggers->boost, ret_boost);
+}
+
 static int start_store(const struct options *options, struct trigger_rules *triggers,
 		       struct strbuf *reterr_msg, struct store_writer **ret_store)
 {
@@ -163,7 +172,9 @@ static int start_store(const struct options *options, struct trigger_rules *trig
 					    .around_s = options->trigger_around_ns / NSEC_PER_SEC,
 					    .max_per_hour = options->trigger_per_hour,
 					    .notify = report_firing,
-					    .notify_data = triggers } },
+					    .notify_data = triggers,
+					    .begin_boost = begin_boost,
+					    .boost_data = triggers } },
 		.proc_fd = proc_fd,
 		.cgroup_root = options->cgroup_root,
 		.gpu_library = options->gpu ? options->gpu_library : NULL,
@@ -189,6 +200,8 @@ static void describe_kinds(const struct options *options, const struct agent *ag
 {
 	if (options_want_kind(options, OPTION_KIND_CPU))
 		strbuf_appendf(out, "sampling at %u Hz", options->frequency_hz);
+	if (options->trigger_boost_hz > 0)
+		strbuf_appendf(out, " (%u Hz after a trigger)", boost_frequency(options));
 	append_kind(agent_has_off_cpu(agent), "recording waits of threads", out);
 	append_kind(agent_sends(agent, OPTION_KIND_LOCK), "recording waits for locks", out);
 	append_kind(agent_sends(agent, OPTION_KIND_GROWTH), "recording growth of memory", out);
@@ -258,6 +271,7 @@ static void run(const struct parts *parts)
 
 	heartbeat_begin("reader", READER_MAX_NS);
 	while (!signals_stop_requested()) {
+		boost_tick(&parts->triggers->boost, parts->agent, clock_mono_ns());
 		agent_poll(parts->agent, UINT64_MAX);
 		const struct options *options = reload_poll(parts->reload, clock_mono_ns());
 
@@ -332,6 +346,8 @@ int cmd_agent(const struct options *options)
 	sinks = (struct sinks){ exporters, store };
 	if (r == 0)
 		r = agent_new(options, push_profile, &sinks, &message, &agent);
+	if (r == 0)
+		r = boost_prepare(&triggers.boost, agent);
 	if (r == 0)
 		r = agent_start(agent, &message);
 	if (r < 0) {

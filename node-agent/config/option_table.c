@@ -278,6 +278,8 @@ const struct option option_table[] = {
 	       .metavar = "TIME", .help = "time that --trigger keeps before and after"),
 	OPTION("trigger-per-hour", 0, AGENT, trigger_per_hour, per_hour, .fallback = "6",
 	       .metavar = "N", .help = "at most N times an hour for each rule"),
+	OPTION("trigger-boost", 0, AGENT, trigger_boost_hz, frequency, .metavar = "HZ",
+	       .help = "sample so often for 30 s when --trigger fires"),
 	OPTION("trigger-webhook", 0, AGENT, trigger_webhook, webhook, .metavar = "URL",
 	       .help = "tell this server (JSON) when --trigger fires"),
 	OPTION("trigger-webhook-file", 0, AGENT, trigger_webhook_file, file, .metavar = "FILE",

@@ -187,6 +187,7 @@ struct options {
 	char *trigger_webhook; /* URL; NULL: none */
 	char *trigger_webhook_file; /* has the URL; NULL: none */
 	uint32_t trigger_per_hour; /* at most so many firings of a rule */
+	uint32_t trigger_boost_hz; /* samples per second on each CPU after one; 0: as always */
 
 	/* Queries of records. */
 	struct string_list stores; /* directories and files */

@@ -137,7 +137,6 @@ static int start_symbolizer(struct pipeline *pipeline)
 		.kernel = pipeline->kernel,
 		.program = opts->program,
 		.started_ns = pipeline->started_ns,
-		.period_ns = opts->period_ns,
 		.names_wait_ns = opts->names_wait_ns,
 		.slow_names_wait_ns = opts->slow_names_wait_ns,
 		.last_names_wait_ns = opts->last_names_wait_ns,
@@ -165,6 +164,7 @@ static void init_series(struct pipeline *pipeline)
 {
 	for (size_t type = 0; type < PROFILE_NR_TYPES; type++)
 		pipeline->sampled[type].type = (enum profile_type)type;
+	pipeline->sampled[PROFILE_CPU].period_ns = pipeline->opts.period_ns;
 	pipeline->waits = (struct waits){
 		.source = pipeline->opts.source,
 		.filler = &pipeline->filler,
@@ -434,6 +434,11 @@ void pipeline_select(struct pipeline *pipeline, const struct selection *selectio
 {
 	cgroup_filter_select(&pipeline->filter, selection);
 	cgroup_filter_update(&pipeline->filter);
+}
+
+void pipeline_set_period(struct pipeline *pipeline, uint64_t from_ns, uint64_t period_ns)
+{
+	window_series_set_period(&pipeline->sampled[PROFILE_CPU], from_ns, period_ns);
 }
 
 /* Closes the windows that are over. Windows of locks are closed a little later, because the windows

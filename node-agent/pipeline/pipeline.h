@@ -51,7 +51,7 @@ struct pipeline_opts {
 	struct unwind_tables *tables; /* borrowed */
 	struct sample_source *source; /* borrowed; gets the verdicts on cgroups */
 	const struct selection *selection; /* borrowed until pipeline_select() */
-	uint64_t period_ns; /* CPU time that a sample stands for */
+	uint64_t period_ns; /* CPU time that a sample stands for, until pipeline_set_period() */
 	/* Of the samples of pipeline_add_sample(), and what each of them counts; 0: itself. */
 	enum profile_type sample_type;
 	uint64_t sample_value;
@@ -136,6 +136,10 @@ void pipeline_learn_process(struct pipeline *pipeline, const struct sample_event
 void pipeline_meet_process(struct pipeline *pipeline, const struct sample_event *event,
 			   uint64_t ip);
 void pipeline_follow_cgroup(struct pipeline *pipeline, const struct cgroup_event *event);
+
+/* Samples of CPU time that are taken from a time on (CLOCK_MONOTONIC) stand for another period. It
+ * is not before that of the last call. */
+void pipeline_set_period(struct pipeline *pipeline, uint64_t from_ns, uint64_t period_ns);
 
 /* Replaces the selection; the new one is borrowed until the next one or the end. */
 void pipeline_select(struct pipeline *pipeline, const struct selection *selection);

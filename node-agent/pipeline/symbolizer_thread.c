@@ -105,12 +105,14 @@ static void hand_over(struct symbolizer_thread *thread, const struct window *win
 		count_lost(thread, window->nr_samples);
 }
 
-/* Returns the period of a type of profiles; 0: it has none. Only samples of CPU time stand for
+/* Returns the period of a window's profile; 0: it has none. Only samples of CPU time stand for
  * something else than their values. */
-static uint64_t period_of(const struct symbolizer_thread *thread, enum profile_type type)
+static uint64_t period_of(const struct window *window)
 {
+	enum profile_type type = builder_peek(window->builder)->type;
+
 	if (type == PROFILE_CPU)
-		return thread->opts.period_ns;
+		return window->period_ns;
 	return *profile_type_names(type)->period_type ? 1 : 0;
 }
 
@@ -149,7 +151,7 @@ static void finish_window(struct symbolizer_thread *thread, struct window *windo
 		return;
 	}
 	builder_set_time(window->builder, window->start_unix_ns, window->end_ns - window->start_ns,
-			 period_of(thread, builder_peek(window->builder)->type));
+			 period_of(window));
 	builder_date_samples(window->builder, window->start_ns);
 
 	_cleanup_(profile_unrefp) struct profile *profile = builder_seal(take_ptr(window->builder));

@@ -38,7 +38,6 @@ struct symbolizer_thread_opts {
 	struct kernel_symbols *kernel; /* NULL: the kernel's code is named by address */
 	const char *program; /* of the symbol worker; NULL: this one */
 	uint64_t started_ns; /* when the pipeline was started, by CLOCK_MONOTONIC */
-	uint64_t period_ns; /* CPU time a sample stands for */
 	uint64_t names_wait_ns; /* this and the next two: see struct pipeline_opts */
 	uint64_t slow_names_wait_ns;
 	uint64_t last_names_wait_ns;

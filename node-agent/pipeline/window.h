@@ -65,6 +65,7 @@ struct window {
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
 	uint64_t end_ns;
 	uint64_t start_unix_ns;
+	uint64_t period_ns; /* of CPU time, for which a sample stands; 0: of other types */
 	uint64_t suspended_ns; /* time that the machine was suspended between boot and the start */
 	struct window_mapping *mappings; /* owned */
 	size_t nr_mappings, cap_mappings;

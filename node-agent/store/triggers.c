@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define MAX_WATCHES 256
 #define LEAP_S 60
@@ -25,6 +26,7 @@ struct trigger_watch {
 	double peak;
 	uint64_t number; /* of the event; 0: it has none */
 	char *contributor; /* owned; NULL: none is known */
+	struct trigger_boost boost;
 	bool is_seen; /* in this second */
 };
 
@@ -51,6 +53,28 @@ void triggers_done(struct triggers *triggers)
 
 /* Events. */
 
+static void append_time(uint64_t second, struct strbuf *out)
+{
+	time_t time = (time_t)second;
+	char text[sizeof("23:59:59")] = "";
+	struct tm utc;
+
+	if (gmtime_r(&time, &utc))
+		strftime(text, sizeof(text), "%H:%M:%S", &utc);
+	strbuf_append_str(out, text);
+}
+
+static void append_boost(const struct trigger_boost *boost, struct strbuf *out)
+{
+	if (boost->range.end_s == 0)
+		return;
+	strbuf_appendf(out, "; sampled at %u Hz from ", boost->frequency_hz);
+	append_time(boost->range.first_s, out);
+	strbuf_append_str(out, " to ");
+	append_time(boost->range.end_s, out);
+	strbuf_append_str(out, " UTC");
+}
+
 static void write_text(const struct trigger_rule *rule, const struct trigger_watch *watch,
 		       struct event *event)
 {
@@ -62,6 +86,7 @@ static void write_text(const struct trigger_rule *rule, const struct trigger_wat
 	strbuf_appendf(&text, " for %llu s", (unsigned long long)(watch->end_s - watch->first_s));
 	if (watch->contributor)
 		strbuf_appendf(&text, "; CPU use rose most in %s", watch->contributor);
+	append_boost(&watch->boost, &text);
 	snprintf(event->text, sizeof(event->text), "%s", strbuf_str(&text));
 }
 
@@ -112,35 +137,34 @@ void triggers_finish(struct triggers *triggers, struct event_detector *detector)
 /* Returns whether the rule may fire, and notes that it does. */
 static bool take_turn(struct triggers *triggers, size_t rule)
 {
-	uint64_t *fired = triggers->fired_s[rule], *oldest = &fired[0];
-	uint64_t now_s = triggers->last_s;
-	size_t nr_in_hour = 0;
-
-	for (size_t i = 0; i < TRIGGERS_MAX_PER_HOUR; i++) {
-		if (fired[i] > 0 && now_s < fired[i] + TRIGGERS_APART_S)
-			return false;
-		nr_in_hour += fired[i] > 0 && now_s < fired[i] + TRIGGERS_HOUR_S;
-		if (fired[i] < *oldest)
-			oldest = &fired[i];
-	}
-	if (nr_in_hour >= min_u64(triggers->opts.max_per_hour, TRIGGERS_MAX_PER_HOUR))
-		return false;
-	*oldest = now_s;
-	return true;
+	return turns_take(&triggers->firings[rule], triggers->last_s, TRIGGERS_APART_S,
+			  triggers->opts.max_per_hour);
 }
 
-static void notify(const struct triggers *triggers, const struct trigger_watch *watch,
-		   const struct event *event)
+static void begin_boost(const struct triggers *triggers, struct trigger_watch *watch)
+{
+	const struct triggers_opts *opts = &triggers->opts;
+	struct trigger_boost boost;
+
+	if (opts->begin_boost && opts->begin_boost(&boost, opts->boost_data))
+		watch->boost = boost;
+}
+
+static void notify(const struct triggers *triggers, const struct trigger_watch *watch)
 {
 	uint64_t around_s = triggers->opts.around_s;
+	struct event event;
 	const struct trigger_firing firing = {
 		.rule = rule_of(triggers, watch),
-		.event = event,
+		.event = &event,
 		.value = watch->peak,
 		.pin_first_s = watch->first_s > around_s ? watch->first_s - around_s : 0,
-		.pin_end_s = triggers->last_s + 1 + around_s,
+		/* The time is over when this is noticed, but a boost only begins. */
+		.pin_end_s = max_u64(triggers->last_s + 1 + around_s, watch->boost.range.end_s),
+		.boost = watch->boost,
 	};
 
+	make_event(firing.rule, watch, true, &event);
 	if (triggers->opts.notify)
 		triggers->opts.notify(&firing, triggers->opts.notify_data);
 }
@@ -165,7 +189,9 @@ static void fire(struct triggers *triggers, struct trigger_watch *watch,
 		return;
 	}
 	watch->number = event.number;
-	notify(triggers, watch, &event);
+	begin_boost(triggers, watch);
+	update_event(triggers, watch, true, detector);
+	notify(triggers, watch);
 }
 
 /* Watches. */

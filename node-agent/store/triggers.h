@@ -14,34 +14,47 @@
 #include "store/event_detector.h"
 #include "store/second.h"
 #include "store/trigger_rule.h"
+#include "store/time_range.h"
 #include "store/trigger_values.h"
+#include "store/turns.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 #define TRIGGERS_APART_S 30
-#define TRIGGERS_HOUR_S 3600
-#define TRIGGERS_MAX_PER_HOUR 60
 
 struct trigger_watch;
+
+/* A time in which more samples are taken, because a rule fired. */
+struct trigger_boost {
+	struct time_range range; /* Unix time; all 0: there is none */
+	uint32_t frequency_hz;
+};
 
 struct trigger_firing {
 	const struct trigger_rule *rule;
 	const struct event *event; /* with its number, subject, selector and text */
 	double value; /* in the unit of the rule */
 	uint64_t pin_first_s, pin_end_s; /* what is pinned */
+	struct trigger_boost boost;
 };
 
 /* Is told of each firing. It must not wait. Everything is borrowed for the call. */
 typedef void (*trigger_notify)(const struct trigger_firing *firing, void *data);
 
+/* Has more samples taken from now on, and sets `*ret_boost`. Returns false if it does not. It must
+ * not wait. */
+typedef bool (*trigger_begin_boost)(struct trigger_boost *ret_boost, void *data);
+
 struct triggers_opts {
 	const struct trigger_rule *rules; /* borrowed */
 	size_t nr_rules; /* at most TRIGGER_MAX_RULES */
 	uint64_t around_s; /* is pinned before and after */
-	uint32_t max_per_hour; /* firings of a rule; at most TRIGGERS_MAX_PER_HOUR */
+	uint32_t max_per_hour; /* firings of a rule; at most TURNS_MAX_PER_HOUR */
 	trigger_notify notify; /* NULL: there is nobody to notify */
 	void *notify_data;
+	trigger_begin_boost begin_boost; /* is asked at each firing; NULL: nobody is */
+	void *boost_data;
 };
 
 struct triggers_stats {
@@ -55,8 +68,7 @@ struct triggers {
 	struct trigger_watch *watches; /* owned; each of a rule and a subject */
 	size_t nr_watches, cap_watches;
 	uint64_t last_s;
-	/* Of the rules, by their numbers: the times of the last firings. */
-	uint64_t fired_s[TRIGGER_MAX_RULES][TRIGGERS_MAX_PER_HOUR];
+	struct turns firings[TRIGGER_MAX_RULES]; /* of the rules, by their numbers */
 	struct trigger_values values;
 	struct triggers_stats stats;
 };

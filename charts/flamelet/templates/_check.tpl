@@ -20,6 +20,12 @@
 {{- if and .Values.triggers.webhookSecret.name (not .Values.triggers.rules) }}
 {{- fail "triggers.webhookSecret.name: the server would never be told, as there are no rules. Fill triggers.rules, or remove the Secret." }}
 {{- end }}
+{{- if and .Values.triggers.boost (not .Values.triggers.rules) }}
+{{- fail "triggers.boost: it begins when a rule fires, and there are none. Fill triggers.rules, or set it to 0." }}
+{{- end }}
+{{- if and .Values.triggers.boost (lt (int .Values.triggers.boost) (mul 2 (int .Values.profiling.frequency))) }}
+{{- fail "triggers.boost: it has to be at least twice profiling.frequency, or 0." }}
+{{- end }}
 {{- if hasKey .Values.extraConfig "trigger-webhook" }}
 {{- fail "extraConfig.trigger-webhook: everybody who may read ConfigMaps would read it. Put the URL into a Secret: triggers.webhookSecret." }}
 {{- end }}

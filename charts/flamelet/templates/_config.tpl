@@ -53,6 +53,9 @@ trigger:
   {{- end }}
 trigger-around: {{ $.Values.triggers.around | quote }}
 trigger-per-hour: {{ int $.Values.triggers.perHour | quote }}
+{{- if $.Values.triggers.boost }}
+trigger-boost: {{ int $.Values.triggers.boost | quote }}
+{{- end }}
 {{- if $.Values.triggers.webhookSecret.name }}
 trigger-webhook-file: /etc/flamelet/secrets/webhook/url
 {{- end }}
@@ -118,7 +121,7 @@ log-level metrics-listen min-block namespace node-name otlp-ca-file otlp-client-
 otlp-endpoint otlp-header otlp-header-file otlp-original-payload otlp-preset otlp-protocol otlp-request-max
 otlp-tenant otlp-timeout otlp-timestamps otlp-token-file otlp-verify pod pod-annotation pod-label pod-logs queue-dir queue-max
 reason resource-attribute runtimes sample-attributes selector stack-copy store store-age store-cpu store-max store-per-day
-symbol-memory-max tables-memory-max trigger trigger-around trigger-per-hour trigger-webhook trigger-webhook-file unwind-cache unwind-memory-max
+symbol-memory-max tables-memory-max trigger trigger-around trigger-boost trigger-per-hour trigger-webhook trigger-webhook-file unwind-cache unwind-memory-max
 {{- end }}
 
 {{- define "flamelet.config" -}}

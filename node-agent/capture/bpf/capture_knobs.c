@@ -2,6 +2,7 @@
 #include "capture/bpf/capture_knobs.h"
 
 #include "base/clock.h"
+#include "base/minmax.h"
 #include "capture/bpf/capture_bpf.h"
 #include "capture/bpf/uprobe_multi.h"
 
@@ -21,7 +22,8 @@
 
 static uint32_t ring_bytes(const struct capture_opts *opts)
 {
-	uint64_t samples = (uint64_t)libbpf_num_possible_cpus() * opts->frequency_hz *
+	uint64_t samples = (uint64_t)libbpf_num_possible_cpus() *
+			   max_u64(opts->frequency_hz, opts->max_frequency_hz) *
 			   opts->poll_interval_ns * RING_POLLS / NSEC_PER_SEC;
 	bool has_more = opts->off_cpu || opts->locks || opts->growth || opts->allocations ||
 			opts->event;

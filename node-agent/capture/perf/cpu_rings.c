@@ -2,6 +2,7 @@
 #include "capture/perf/cpu_rings.h"
 
 #include "base/cleanup.h"
+#include "base/minmax.h"
 #include "capture/cpu_timers.h"
 #include "capture/perf/perf_regs.h"
 #include "capture/perf_events/perf_open.h"
@@ -53,7 +54,7 @@ static struct perf_ring_size fit_samples(const struct capture_opts *opts,
 void cpu_rings_init(struct cpu_rings *rings, const struct capture_opts *opts)
 {
 	const struct ring_load load = {
-		.frequency_hz = opts->frequency_hz,
+		.frequency_hz = (uint32_t)max_u64(opts->frequency_hz, opts->max_frequency_hz),
 		.stack_copy_bytes = opts->stack_copy_bytes,
 		.poll_interval_ns = opts->poll_interval_ns,
 		.nr_cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF),

@@ -8,7 +8,7 @@
 
 void node_init(struct node *node)
 {
-	*node = (struct node){ .second = NODE_START, .random = 88172645463325252U };
+	*node = (struct node){ .second = NODE_START, .random = 88172645463325252U, .hz = NODE_HZ };
 	assert_int_equal(dict_init(&node->dict), 0);
 	assert_int_equal(event_detector_new(1, &node->detector), 0);
 }
@@ -59,7 +59,7 @@ uint32_t node_add_own_labels(struct node *node, const char *comm)
 
 void node_use(struct node *node, uint32_t labels, double cpus)
 {
-	uint64_t value = (uint64_t)(cpus * NODE_HZ + 0.5);
+	uint64_t value = (uint64_t)(cpus * node->hz + 0.5);
 
 	assert_true(node->nr_groups < NODE_MAX_GROUPS);
 	if (value > 0)
@@ -75,7 +75,7 @@ void node_pass(struct node *node)
 {
 	const struct second_series series = {
 		.type = PROFILE_CPU,
-		.period = NSEC_PER_SEC / NODE_HZ,
+		.period = NSEC_PER_SEC / node->hz,
 		.groups = node->groups,
 		.nr_groups = node->nr_groups,
 		.cpus = node->cpus,
@@ -93,7 +93,7 @@ void node_pass(struct node *node)
 	double used = 0;
 
 	for (size_t i = 0; i < node->nr_groups; i++)
-		used += (double)node->groups[i].value / NODE_HZ;
+		used += (double)node->groups[i].value / node->hz;
 	for (enum vital vital = 0; vital < VITAL_NR; vital++)
 		if (!vitals_has(&node->vitals, vital))
 			vitals_set(&node->vitals, vital, 0);

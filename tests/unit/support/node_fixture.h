@@ -23,6 +23,7 @@ struct node {
 	struct event_detector *detector;
 	uint64_t second;
 	uint64_t random;
+	uint32_t hz; /* of the samples; NODE_HZ at first */
 	struct vitals vitals;
 	struct second_group groups[NODE_MAX_GROUPS];
 	size_t nr_groups;

@@ -13,6 +13,25 @@
 #define NR_PODS 120
 #define DAY_S 3600 /* a short one, with an hour of events */
 
+/* A program uses as much CPU time as ever, and ten times as many samples tell that. */
+static void a_higher_frequency_is_no_event(void **state)
+{
+	(void)state;
+	struct node node;
+
+	node_init(&node);
+	uint32_t web = node_add_labels(&node, "web-1", "nginx"),
+		 job = node_add_labels(&node, NULL, "job");
+	for (unsigned int i = 0; i < 240; i++) {
+		node.hz = i < 120 || i > 150 ? NODE_HZ : 10 * NODE_HZ;
+		node_use(&node, web, 0.5);
+		node_use(&node, job, 0.75);
+		node_pass(&node);
+	}
+	assert_int_equal(node_nr_all_events(&node), 0);
+	node_done(&node);
+}
+
 static void a_pod_and_the_node_are_named(void **state)
 {
 	(void)state;
@@ -412,6 +431,7 @@ static void memory_may_be_short(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_higher_frequency_is_no_event),
 		cmocka_unit_test(a_pod_and_the_node_are_named),
 		cmocka_unit_test(a_pod_without_a_name_has_its_uid),
 		cmocka_unit_test(a_process_outside_pods_is_named),

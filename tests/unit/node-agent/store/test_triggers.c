@@ -19,6 +19,8 @@ struct scene {
 	unsigned int nr_firings;
 	struct trigger_firing last; /* `event` points to the following */
 	struct event event;
+	struct trigger_boost boost; /* that begins with a firing; empty: none */
+	unsigned int nr_asked; /* for one */
 };
 
 static void note_firing(const struct trigger_firing *firing, void *data)
@@ -31,6 +33,15 @@ static void note_firing(const struct trigger_firing *firing, void *data)
 	scene->last.event = &scene->event;
 }
 
+static bool begin_boost(struct trigger_boost *ret_boost, void *data)
+{
+	struct scene *scene = data;
+
+	scene->nr_asked++;
+	*ret_boost = scene->boost;
+	return scene->boost.frequency_hz > 0;
+}
+
 static void scene_init(struct scene *scene, const char *rule)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(1024);
@@ -41,9 +52,12 @@ static void scene_init(struct scene *scene, const char *rule)
 		.max_per_hour = PER_HOUR,
 		.notify = note_firing,
 		.notify_data = scene,
+		.begin_boost = begin_boost,
+		.boost_data = scene,
 	};
 
-	scene->nr_firings = 0;
+	scene->nr_firings = scene->nr_asked = 0;
+	scene->boost = (struct trigger_boost){ 0 };
 	assert_int_equal(trigger_rule_parse(rule, &message, &scene->rule), 0);
 	node_init(&scene->node);
 	triggers_init(&scene->triggers, &opts);
@@ -97,6 +111,44 @@ static void a_pod_above_the_limit_is_an_event(void **state)
 	assert_int_equal(event->end_s, first + 3);
 	assert_int_equal(event->number, scene.event.number);
 	assert_int_equal(node_nr_events(&scene.node, EVENT_TRIGGER), 1);
+	scene_done(&scene);
+}
+
+/* It begins when the rule fires, which is later than what it is about. The pin has all of it. */
+static void a_firing_begins_a_boost(void **state)
+{
+	(void)state;
+	const uint64_t begin_s = NODE_START + 7;
+	struct scene scene;
+
+	scene_init(&scene, "pod-cpu > 50%");
+	scene.boost = (struct trigger_boost){ { begin_s, begin_s + 30 }, 190 };
+	uint32_t web = node_add_labels(&scene.node, "web-1", "nginx");
+	burst(&scene, web, 1, 2, 0);
+	assert_int_equal(scene.nr_firings, 1);
+	assert_int_equal(scene.last.boost.frequency_hz, 190);
+	assert_int_equal(scene.last.pin_end_s, begin_s + 30);
+	assert_string_equal(scene.event.text,
+			    "Trigger pod-cpu > 50%: pod shop/web-1 had up to 100% for 2 s; sampled "
+			    "at 190 Hz from 14:00:07 to 14:00:37 UTC");
+	burst(&scene, web, 2, 3, 20);
+	assert_int_equal(scene.nr_asked, 1);
+	assert_string_equal(node_find_event(&scene.node, EVENT_TRIGGER)->text,
+			    "Trigger pod-cpu > 50%: pod shop/web-1 had up to 200% for 5 s; sampled "
+			    "at 190 Hz from 14:00:07 to 14:00:37 UTC");
+	scene_done(&scene);
+}
+
+static void without_a_boost_nothing_is_said_of_it(void **state)
+{
+	(void)state;
+	struct scene scene;
+
+	scene_init(&scene, "pod-cpu > 50%");
+	burst(&scene, node_add_labels(&scene.node, "web-1", "nginx"), 1, 2, 0);
+	assert_int_equal(scene.nr_asked, 1);
+	assert_int_equal(scene.last.boost.range.end_s, 0);
+	assert_null(strstr(scene.event.text, "Hz"));
 	scene_done(&scene);
 }
 
@@ -361,6 +413,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_pod_above_the_limit_is_an_event),
+		cmocka_unit_test(a_firing_begins_a_boost),
+		cmocka_unit_test(without_a_boost_nothing_is_said_of_it),
 		cmocka_unit_test(it_fires_once_while_it_lasts),
 		cmocka_unit_test(a_single_high_second_is_none),
 		cmocka_unit_test(firings_are_half_a_minute_apart),
