@@ -36,9 +36,10 @@ struct recorder {
 	uint64_t start_s; /* of the minute; valid unless it is empty */
 	struct seconds seconds;
 	struct event_log events;
-	struct triggers triggers;
+	struct triggers triggers, vital_triggers;
 	struct trigger_pins trigger_pins;
 	uint64_t next_head_s, next_block_s, next_check_s;
+	uint64_t whole_s; /* the end of the last second with all its samples; 0: not yet */
 	struct budget budget;
 	struct store_gap gap; /* to be written; end 0: none */
 	bool is_failing; /* and the log says so */
@@ -229,6 +230,12 @@ static void add_to_timeline(struct recorder *recorder, const struct profile *pro
 	seconds_add_sums(&recorder->seconds, second, &sums, &timeline->dict);
 }
 
+/* Returns whether no other window of the same second follows. */
+static bool ends_second(const struct profile *profile)
+{
+	return (profile->time_unix_ns + profile->duration_ns) % NSEC_PER_SEC == 0;
+}
+
 void recorder_add(struct recorder *recorder, const struct profile *profile)
 {
 	uint64_t second = profile->time_unix_ns / NSEC_PER_SEC, lost;
@@ -248,13 +255,18 @@ void recorder_add(struct recorder *recorder, const struct profile *profile)
 		add_to_timeline(recorder, profile, second);
 	lost = minute_add(&recorder->minute, profile, second, recorder->opts.with_cpu);
 	note_loss(recorder, second, lost);
+	if (profile->type == PROFILE_CPU)
+		recorder->whole_s = ends_second(profile) ? second + 1 : 0;
 }
 
 void recorder_add_vitals(struct recorder *recorder, uint64_t second, const struct vitals *vitals)
 {
+	const struct store_second known = { .second = second, .vitals = *vitals };
+
 	begin_minute(recorder, second);
 	timeline_add_vitals(&recorder->minute.timeline, second, vitals);
 	seconds_add_vitals(&recorder->seconds, second, vitals);
+	triggers_add(&recorder->vital_triggers, &known, recorder->events.detector);
 }
 
 void recorder_add_throttling(struct recorder *recorder, uint64_t second, uint64_t cgroup_id,
@@ -324,6 +336,9 @@ void recorder_tick(struct recorder *recorder, uint64_t now_s)
 	if (now_s > SECONDS_LATE_S)
 		seconds_complete(&recorder->seconds, now_s - SECONDS_LATE_S,
 				 &recorder->minute.timeline.dict);
+	if (seconds_has_vitals(&recorder->seconds, recorder->whole_s - 1))
+		seconds_complete(&recorder->seconds, recorder->whole_s,
+				 &recorder->minute.timeline.dict);
 	pin_firings(recorder);
 	if (minute_is_empty(&recorder->minute))
 		return;
@@ -345,6 +360,7 @@ static void pass_second(const struct store_second *second, void *data)
 
 	event_log_add(&recorder->events, second);
 	triggers_add(&recorder->triggers, second, recorder->events.detector);
+	triggers_tell(&recorder->vital_triggers, second->second, recorder->events.detector);
 	if (recorder->opts.on_second)
 		recorder->opts.on_second(second, recorder->opts.on_second_data);
 }
@@ -366,6 +382,8 @@ static void start_triggers(struct recorder *recorder)
 	opts.notify = on_firing;
 	opts.notify_data = recorder;
 	triggers_init(&recorder->triggers, &opts);
+	opts.of_vitals = true;
+	triggers_init(&recorder->vital_triggers, &opts);
 }
 
 static int start(struct recorder *recorder, struct strbuf *reterr_msg)
@@ -409,8 +427,10 @@ int recorder_new(const struct recorder_opts *opts, struct strbuf *reterr_msg,
 void recorder_finish(struct recorder *recorder)
 {
 	seconds_restart(&recorder->seconds, &recorder->minute.timeline.dict);
-	if (recorder->events.detector)
+	if (recorder->events.detector) {
 		triggers_finish(&recorder->triggers, recorder->events.detector);
+		triggers_finish(&recorder->vital_triggers, recorder->events.detector);
+	}
 	event_log_finish(&recorder->events);
 	write_block(recorder);
 	if (recorder->minute.end_s > 0)
@@ -430,6 +450,7 @@ void recorder_close(struct recorder *recorder)
 	seconds_done(&recorder->seconds);
 	event_log_done(&recorder->events);
 	triggers_done(&recorder->triggers);
+	triggers_done(&recorder->vital_triggers);
 	recorder_dir_close(&recorder->dir);
 	free(recorder);
 }
@@ -445,6 +466,8 @@ struct recorder_stats recorder_get_stats(const struct recorder *recorder)
 	stats.nr_samples_late = recorder->seconds.nr_late;
 	stats.events = event_detector_get_stats(recorder->events.detector);
 	stats.triggers = recorder->triggers.stats;
+	stats.triggers.nr_suppressed += recorder->vital_triggers.stats.nr_suppressed;
+	stats.triggers.nr_unwatched += recorder->vital_triggers.stats.nr_unwatched;
 	stats.triggers.nr_pinned = recorder->trigger_pins.nr_made;
 	stats.triggers.nr_not_pinned = recorder->trigger_pins.nr_failed;
 	stats.nr_timeline_dropped = recorder->minute.timeline.nr_dropped;

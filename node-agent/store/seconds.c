@@ -18,6 +18,11 @@ void seconds_add_vitals(struct seconds *seconds, uint64_t second, const struct v
 		seconds->next_s = second;
 }
 
+bool seconds_has_vitals(const struct seconds *seconds, uint64_t second)
+{
+	return seconds->recent[second % SECONDS_NR_RECENT].second == second;
+}
+
 void seconds_add_throttling(struct seconds *seconds, uint64_t second,
 			    const struct second_throttling *throttling)
 {
@@ -57,7 +62,7 @@ static void pass_on(struct seconds *seconds, uint64_t second, const struct dict 
 	struct second_throttling throttlings[SECONDS_MAX_THROTTLINGS];
 	struct second_series series[SECONDS_MAX_SERIES];
 	bool is_open = seconds->nr_sums > 0 && seconds->open_s == second;
-	bool has_vitals = seconds->recent[second % SECONDS_NR_RECENT].second == second;
+	bool has_vitals = seconds_has_vitals(seconds, second);
 	struct store_second complete = {
 		.second = second,
 		.dict = dict,

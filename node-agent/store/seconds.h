@@ -9,6 +9,7 @@
 #include "store/second_sums.h"
 #include "vitals/vitals.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -54,6 +55,9 @@ void seconds_add_loss(struct seconds *seconds, uint64_t second, uint64_t nr_samp
  * seconds before are completed. Samples of a second that is complete already are counted only. */
 void seconds_add_sums(struct seconds *seconds, uint64_t second, struct second_sums *sums,
 		      const struct dict *dict);
+
+/* Returns whether the vitals of a second are there, or were recently. */
+bool seconds_has_vitals(const struct seconds *seconds, uint64_t second);
 
 /* Completes all seconds before `end_s`. */
 void seconds_complete(struct seconds *seconds, uint64_t end_s, const struct dict *dict);

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/heartbeat.h"
 #include "base/locked.h"
+#include "base/minmax.h"
 #include "base/queue.h"
 #include "base/thread.h"
 #include "store/selector.h"
@@ -15,6 +16,7 @@
 
 #define QUEUE_MAX_PROFILES 64
 #define HEARTBEAT_MAX_NS (60 * NSEC_PER_SEC) /* disks may be slow */
+#define AFTER_SECOND_NS (50 * NSEC_PER_MSEC) /* then its vitals are read */
 
 struct store_writer {
 	struct queue profiles; /* referenced */
@@ -86,14 +88,21 @@ static void see_cgroups(const struct store_second *second, void *data)
 	}
 }
 
+/* Returns when the thread looks for vitals at the latest, so that they are not noticed late. */
+static uint64_t next_look_ns(void)
+{
+	uint64_t into_ns = (clock_real_ns() - AFTER_SECOND_NS) % NSEC_PER_SEC;
+
+	return clock_mono_ns() + min_u64(HEARTBEAT_NAP_NS, NSEC_PER_SEC - into_ns);
+}
+
 static void *run(void *data)
 {
 	struct store_writer *writer = data;
 
 	heartbeat_begin("store", HEARTBEAT_MAX_NS);
 	do {
-		struct profile *profile = queue_take(&writer->profiles,
-						     clock_mono_ns() + HEARTBEAT_NAP_NS);
+		struct profile *profile = queue_take(&writer->profiles, next_look_ns());
 
 		heartbeat_beat();
 		if (profile) {

@@ -24,10 +24,10 @@
 		.name = (name_), .source = TRIGGER_SURGE, .kind = (kind_), .unit = TRIGGER_TIMES,  \
 		.is_cpu = true, __VA_ARGS__                                                        \
 	}
-#define SHARE(name_, vital_, ...)                                                                  \
+#define VITAL(name_, vital_, unit_, ...)                                                           \
 	{                                                                                          \
-		.name = (name_), .source = TRIGGER_VITAL, .vital = (vital_),                       \
-		.unit = TRIGGER_PERCENT, __VA_ARGS__                                               \
+		.name = (name_), .source = TRIGGER_VITAL, .vital = (vital_), .unit = (unit_),      \
+		__VA_ARGS__                                                                        \
 	}
 
 static const struct trigger_measure measures[] = {
@@ -46,27 +46,18 @@ static const struct trigger_measure measures[] = {
 	SUBJECTS("process-cpu", EVENT_PROCESS_CPU, TRIGGER_PERCENT, .has_names = true),
 	SURGE("process-cpu-surge", EVENT_PROCESS_CPU, .has_names = true),
 	SUBJECTS("throttling", EVENT_THROTTLING, TRIGGER_PERCENT, .has_names = true),
-	SUBJECTS("run-queue", EVENT_RUN_QUEUE, TRIGGER_COUNT, .is_cpu = true),
-	SHARE("psi-cpu", VITAL_PSI_CPU, .is_cpu = true),
-	SHARE("psi-memory", VITAL_PSI_MEMORY),
-	SHARE("psi-io", VITAL_PSI_IO),
+	VITAL("run-queue", VITAL_RUN_DELAY, TRIGGER_COUNT, .is_cpu = true),
+	VITAL("psi-cpu", VITAL_PSI_CPU, TRIGGER_PERCENT, .is_cpu = true),
+	VITAL("psi-memory", VITAL_PSI_MEMORY, TRIGGER_PERCENT),
+	VITAL("psi-io", VITAL_PSI_IO, TRIGGER_PERCENT),
 	{ .name = "memory-growth", .source = TRIGGER_MEMORY_GROWTH, .unit = TRIGGER_BYTES },
 	/* One is enough. */
-	{ .name = "oom-kills",
-	  .source = TRIGGER_VITAL,
-	  .vital = VITAL_OOM_KILLS,
-	  .unit = TRIGGER_COUNT,
-	  .enter_s = 1 },
-	{ .name = "tick-delay",
-	  .source = TRIGGER_VITAL,
-	  .vital = VITAL_TICK_DELAY,
-	  .unit = TRIGGER_TIME,
-	  .enter_s = 1,
-	  .is_cpu = true },
-	SUBJECTS("irq", EVENT_IRQ, TRIGGER_PERCENT),
-	SUBJECTS("softirq", EVENT_SOFTIRQ, TRIGGER_PERCENT),
-	SUBJECTS("steal", EVENT_STEAL, TRIGGER_PERCENT),
-	SUBJECTS("forks", EVENT_FORKS, TRIGGER_COUNT, .is_cpu = true),
+	VITAL("oom-kills", VITAL_OOM_KILLS, TRIGGER_COUNT, .enter_s = 1),
+	VITAL("tick-delay", VITAL_TICK_DELAY, TRIGGER_TIME, .enter_s = 1, .is_cpu = true),
+	VITAL("irq", VITAL_IRQ, TRIGGER_PERCENT),
+	VITAL("softirq", VITAL_SOFTIRQ, TRIGGER_PERCENT),
+	VITAL("steal", VITAL_STEAL, TRIGGER_PERCENT),
+	VITAL("forks", VITAL_FORKS, TRIGGER_COUNT, .is_cpu = true),
 	SUBJECTS("lost-samples", EVENT_LOST, TRIGGER_COUNT),
 };
 

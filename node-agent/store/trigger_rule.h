@@ -58,6 +58,13 @@ struct trigger_rule {
 	char text[TRIGGER_RULE_BYTES]; /* the rule in the usual way of writing */
 };
 
+/* Returns whether the kernel counts what is measured, so that no samples are needed. */
+static inline bool trigger_measure_is_of_vitals(const struct trigger_measure *measure)
+{
+	return measure->source == TRIGGER_NODE_SHARE || measure->source == TRIGGER_VITAL ||
+	       measure->source == TRIGGER_MEMORY_GROWTH;
+}
+
 /* Parses a rule. On failure `reterr_msg` says what is wrong, and what to write. Errors: -EINVAL. */
 int trigger_rule_parse(const char *text, struct strbuf *reterr_msg, struct trigger_rule *ret_rule)
 	must_check;

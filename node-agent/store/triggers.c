@@ -25,6 +25,8 @@ struct trigger_watch {
 	uint64_t first_s, end_s; /* of the seconds above the limit; `end_s` is behind the last */
 	double peak;
 	uint64_t number; /* of the event; 0: it has none */
+	uint64_t fired_s; /* the second for which it fired */
+	bool is_untold; /* it fired, and nobody was notified yet */
 	char *contributor; /* owned; NULL: none is known */
 	struct trigger_boost boost;
 	bool is_seen; /* in this second */
@@ -123,15 +125,6 @@ static void update_event(const struct triggers *triggers, const struct trigger_w
 		return; /* the detector counts it; the next second tries again */
 }
 
-void triggers_finish(struct triggers *triggers, struct event_detector *detector)
-{
-	for (size_t i = 0; i < triggers->nr_watches; i++) {
-		update_event(triggers, &triggers->watches[i], false, detector);
-		watch_done(&triggers->watches[i]);
-	}
-	triggers->nr_watches = 0;
-}
-
 /* Firing. */
 
 /* Returns whether the rule may fire, and notes that it does. */
@@ -160,13 +153,62 @@ static void notify(const struct triggers *triggers, const struct trigger_watch *
 		.value = watch->peak,
 		.pin_first_s = watch->first_s > around_s ? watch->first_s - around_s : 0,
 		/* The time is over when this is noticed, but a boost only begins. */
-		.pin_end_s = max_u64(triggers->last_s + 1 + around_s, watch->boost.range.end_s),
+		.pin_end_s = max_u64(watch->fired_s + 1 + around_s, watch->boost.range.end_s),
 		.boost = watch->boost,
 	};
 
-	make_event(firing.rule, watch, true, &event);
+	make_event(firing.rule, watch, watch->spell.is_on, &event);
 	if (triggers->opts.notify)
 		triggers->opts.notify(&firing, triggers->opts.notify_data);
+}
+
+static bool may_have_contributor(const struct trigger_rule *rule)
+{
+	return rule->measure->is_cpu && !rule->measure->has_names;
+}
+
+/* Notifies of a firing, and notes who used the CPUs then. */
+static void tell(const struct triggers *triggers, struct trigger_watch *watch,
+		 struct event_detector *detector)
+{
+	/* Without memory, the event has no contributor. */
+	if (may_have_contributor(rule_of(triggers, watch)) &&
+	    text_copy(event_detector_contributor(detector), &watch->contributor) < 0)
+		watch->contributor = NULL;
+	watch->is_untold = false;
+	update_event(triggers, watch, watch->spell.is_on, detector);
+	notify(triggers, watch);
+}
+
+void triggers_tell(struct triggers *triggers, uint64_t second, struct event_detector *detector)
+{
+	for (size_t i = 0; i < triggers->nr_watches; i++) {
+		struct trigger_watch *watch = &triggers->watches[i];
+
+		if (watch->is_untold && watch->fired_s <= second)
+			tell(triggers, watch, detector);
+	}
+}
+
+/* Nobody waits for the samples of a second any more. */
+static void end_watch(const struct triggers *triggers, struct trigger_watch *watch,
+		      struct event_detector *detector)
+{
+	if (watch->is_untold)
+		tell(triggers, watch, detector);
+	watch_done(watch);
+}
+
+void triggers_finish(struct triggers *triggers, struct event_detector *detector)
+{
+	for (size_t i = 0; i < triggers->nr_watches; i++) {
+		struct trigger_watch *watch = &triggers->watches[i];
+
+		watch->spell.is_on = false;
+		update_event(triggers, watch, false, detector);
+		end_watch(triggers, watch, detector);
+	}
+	triggers->nr_watches = 0;
 }
 
 static void fire(struct triggers *triggers, struct trigger_watch *watch,
@@ -179,19 +221,19 @@ static void fire(struct triggers *triggers, struct trigger_watch *watch,
 		triggers->stats.nr_suppressed++;
 		return;
 	}
-	/* Without memory, the event has no contributor. */
-	if (rule->measure->is_cpu && !rule->measure->has_names &&
-	    text_copy(event_detector_contributor(detector), &watch->contributor) < 0)
-		watch->contributor = NULL;
 	make_event(rule, watch, true, &event);
 	if (event_detector_put(detector, &event) < 0) {
 		triggers->stats.nr_suppressed++;
 		return;
 	}
 	watch->number = event.number;
+	watch->fired_s = triggers->last_s;
 	begin_boost(triggers, watch);
-	update_event(triggers, watch, true, detector);
-	notify(triggers, watch);
+	watch->is_untold = triggers->opts.of_vitals && may_have_contributor(rule);
+	if (watch->is_untold)
+		update_event(triggers, watch, true, detector);
+	else
+		tell(triggers, watch, detector);
 }
 
 /* Watches. */
@@ -282,7 +324,7 @@ static void end_second(struct triggers *triggers, struct event_detector *detecto
 			follow(triggers, watch, 0, detector);
 		watch->is_seen = false;
 		if (trigger_spell_is_idle(&watch->spell))
-			watch_done(watch);
+			end_watch(triggers, watch, detector);
 		else
 			triggers->watches[triggers->nr_watches++] = *watch;
 	}
@@ -297,10 +339,12 @@ void triggers_add(struct triggers *triggers, const struct store_second *second,
 		triggers_finish(triggers, detector);
 	triggers->last_s = second->second;
 	for (size_t i = 0; i < triggers->opts.nr_rules; i++) {
+		const struct trigger_measure *measure = triggers->opts.rules[i].measure;
 		struct visit visit = { triggers, i, detector };
 
-		trigger_values_visit(&triggers->values, triggers->opts.rules[i].measure, second,
-				     detector, take_value, &visit);
+		if (trigger_measure_is_of_vitals(measure) == triggers->opts.of_vitals)
+			trigger_values_visit(&triggers->values, measure, second, detector,
+					     take_value, &visit);
 	}
 	trigger_values_end_second(&triggers->values, second);
 	end_second(triggers, detector);

@@ -5,7 +5,11 @@
  * and at most so often in an hour; what it missed is counted.
  *
  * A second is complete only when its samples have their names, some seconds later. Nothing is lost
- * by that, as the record has the seconds before already. */
+ * by that, as the record has the seconds before already. What the kernel counts is known when the
+ * second ends, so its rules have a struct of their own:
+ *
+ *	vitals of a second ─▶ triggers_add() of these rules: event, pin and boost at once
+ *	complete second ─▶ triggers_add() of the others; triggers_tell(): who used the CPUs */
 #ifndef STORE_TRIGGERS_H
 #define STORE_TRIGGERS_H
 
@@ -49,6 +53,7 @@ typedef bool (*trigger_begin_boost)(struct trigger_boost *ret_boost, void *data)
 struct triggers_opts {
 	const struct trigger_rule *rules; /* borrowed */
 	size_t nr_rules; /* at most TRIGGER_MAX_RULES */
+	bool of_vitals; /* only those of what the kernel counts, else only the others */
 	uint64_t around_s; /* is pinned before and after */
 	uint32_t max_per_hour; /* firings of a rule; at most TURNS_MAX_PER_HOUR */
 	trigger_notify notify; /* NULL: there is nobody to notify */
@@ -76,9 +81,14 @@ struct triggers {
 void triggers_init(struct triggers *triggers, const struct triggers_opts *opts);
 void triggers_done(struct triggers *triggers);
 
-/* Applies the rules to a second that was added to the detector just now, which gets the events. */
+/* Applies the rules to a second, which was added to the detector just now. For rules of what the
+ * kernel counts, it needs only its vitals. The detector gets the events. */
 void triggers_add(struct triggers *triggers, const struct store_second *second,
 		  struct event_detector *detector);
+
+/* The detector has a complete second, up to which rules of what the kernel counts have fired. If
+ * somebody's use of CPUs may be the cause, they are told of now, with his name. */
+void triggers_tell(struct triggers *triggers, uint64_t second, struct event_detector *detector);
 
 /* Ends all events that go on. */
 void triggers_finish(struct triggers *triggers, struct event_detector *detector);

@@ -101,9 +101,13 @@ void node_pass(struct node *node)
 		node_set_seconds(node, VITAL_USER, used);
 	node_set_seconds(node, VITAL_IDLE, NODE_NR_CPUS - used);
 	second.vitals = node->vitals;
+	if (node->vital_triggers)
+		triggers_add(node->vital_triggers, &second, node->detector);
 	event_detector_add(node->detector, &second);
 	if (node->triggers)
 		triggers_add(node->triggers, &second, node->detector);
+	if (node->vital_triggers)
+		triggers_tell(node->vital_triggers, second.second, node->detector);
 	node->nr_groups = 0;
 	node->vitals = (struct vitals){ 0 };
 	node->is_throttled = false;

@@ -32,7 +32,8 @@ struct node {
 	uint64_t nr_lost;
 	struct second_cpu cpus[NODE_NR_CPUS];
 	size_t nr_cpus;
-	struct triggers *triggers; /* borrowed; see each second; NULL: none */
+	/* Borrowed; see each second, or the vitals of each; NULL: none. */
+	struct triggers *triggers, *vital_triggers;
 };
 
 void node_init(struct node *node);

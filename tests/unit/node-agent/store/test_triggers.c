@@ -2,6 +2,7 @@
 #include "store/triggers.h"
 
 #include "base/cleanup.h"
+#include "base/minmax.h"
 #include "node_fixture.h"
 #include "unit.h"
 
@@ -15,7 +16,7 @@
 struct scene {
 	struct node node;
 	struct trigger_rule rule;
-	struct triggers triggers;
+	struct triggers triggers, vital_triggers;
 	unsigned int nr_firings;
 	struct trigger_firing last; /* `event` points to the following */
 	struct event event;
@@ -45,7 +46,7 @@ static bool begin_boost(struct trigger_boost *ret_boost, void *data)
 static void scene_init(struct scene *scene, const char *rule)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(1024);
-	const struct triggers_opts opts = {
+	struct triggers_opts opts = {
 		.rules = &scene->rule,
 		.nr_rules = 1,
 		.around_s = AROUND_S,
@@ -62,11 +63,15 @@ static void scene_init(struct scene *scene, const char *rule)
 	node_init(&scene->node);
 	triggers_init(&scene->triggers, &opts);
 	scene->node.triggers = &scene->triggers;
+	opts.of_vitals = true;
+	triggers_init(&scene->vital_triggers, &opts);
+	scene->node.vital_triggers = &scene->vital_triggers;
 }
 
 static void scene_done(struct scene *scene)
 {
 	triggers_done(&scene->triggers);
+	triggers_done(&scene->vital_triggers);
 	node_done(&scene->node);
 }
 
@@ -322,6 +327,73 @@ static void one_kill_or_late_tick_fires(void **state)
 	scene_done(&scene);
 }
 
+/* Passes the vitals of the next second, whose samples have no names yet. */
+static void pass_vitals(struct scene *scene, enum vital vital, double seconds)
+{
+	struct store_second known = { .second = scene->node.second++ };
+
+	vitals_set(&known.vitals, VITAL_USER, 0);
+	vitals_set(&known.vitals, vital, (uint64_t)(seconds * 1e9));
+	vitals_set(&known.vitals, VITAL_IDLE, 100000000);
+	triggers_add(&scene->vital_triggers, &known, scene->node.detector);
+}
+
+static void what_the_kernel_counts_fires_at_once(void **state)
+{
+	(void)state;
+	struct scene scene;
+
+	scene_init(&scene, "psi-memory > 10%");
+	scene.boost = (struct trigger_boost){ { NODE_START, NODE_START + 30 }, 190 };
+	pass_vitals(&scene, VITAL_PSI_MEMORY, 0.5);
+	assert_int_equal(scene.nr_firings, 0);
+	pass_vitals(&scene, VITAL_PSI_MEMORY, 0.5);
+	assert_int_equal(scene.nr_firings, 1);
+	assert_int_equal(scene.nr_asked, 1);
+	assert_true(node_find_event(&scene.node, EVENT_TRIGGER)->is_open);
+	triggers_tell(&scene.vital_triggers, scene.node.second, scene.node.detector);
+	assert_int_equal(scene.nr_firings, 1);
+	scene_done(&scene);
+}
+
+/* The boost does not wait for that, but others are told when it is known. */
+static void who_used_the_cpus_is_told_later(void **state)
+{
+	(void)state;
+	struct scene scene;
+
+	scene_init(&scene, "node-cpu > 60%");
+	scene.boost = (struct trigger_boost){ { NODE_START, NODE_START + 30 }, 190 };
+	uint64_t first = scene.node.second;
+	for (unsigned int i = 0; i < 4; i++)
+		pass_vitals(&scene, VITAL_USER, 3);
+	assert_int_equal(scene.nr_asked, 1);
+	assert_int_equal(scene.nr_firings, 0);
+	assert_int_equal(node_nr_events(&scene.node, EVENT_TRIGGER), 1);
+	triggers_tell(&scene.vital_triggers, first, scene.node.detector);
+	assert_int_equal(scene.nr_firings, 0);
+	triggers_tell(&scene.vital_triggers, first + 1, scene.node.detector);
+	assert_int_equal(scene.nr_firings, 1);
+	assert_int_equal(scene.last.pin_end_s, max_u64(first + 2 + AROUND_S, NODE_START + 30));
+	triggers_tell(&scene.vital_triggers, first + 2, scene.node.detector);
+	assert_int_equal(scene.nr_firings, 1);
+	scene_done(&scene);
+}
+
+static void a_firing_is_told_at_the_latest_at_the_end(void **state)
+{
+	(void)state;
+	struct scene scene;
+
+	scene_init(&scene, "node-cpu > 60%");
+	for (unsigned int i = 0; i < 2; i++)
+		pass_vitals(&scene, VITAL_USER, 3);
+	triggers_finish(&scene.vital_triggers, scene.node.detector);
+	assert_int_equal(scene.nr_firings, 1);
+	assert_false(node_find_event(&scene.node, EVENT_TRIGGER)->is_open);
+	scene_done(&scene);
+}
+
 static void memory_that_vanishes_fires(void **state)
 {
 	(void)state;
@@ -424,6 +496,9 @@ int main(void)
 		cmocka_unit_test(a_node_names_who_used_its_cpus),
 		cmocka_unit_test(the_node_has_rules_of_what_the_kernel_counts),
 		cmocka_unit_test(one_kill_or_late_tick_fires),
+		cmocka_unit_test(what_the_kernel_counts_fires_at_once),
+		cmocka_unit_test(who_used_the_cpus_is_told_later),
+		cmocka_unit_test(a_firing_is_told_at_the_latest_at_the_end),
 		cmocka_unit_test(memory_that_vanishes_fires),
 		cmocka_unit_test(one_busy_cpu_is_named),
 		cmocka_unit_test(a_limit_that_throttles_a_pod_fires),
