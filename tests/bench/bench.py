@@ -5,10 +5,11 @@
 usage: bench.py FLAMELET FOLDER [SECTION...]
 
 FLAMELET is the binary, FOLDER has the loads that are built from this directory. Without sections all of them run: deep,
-context, paths, tables, names, encoding, start, growth, interrupts, pods, runtimes, store, switches, viewer, and the loads of
-mixed_loads.py: five, langs, many, files. Needs root; the baselines need perf (linux-perf), those of the viewer the npm
-registry. Figures are CPU times: they hold on a machine that does other things too. Only the viewer has times on the clock
-beside them."""
+context, paths, tables, names, encoding, start, growth, interrupts, pods, runtimes, store, switches, beside, viewer, and the
+loads of mixed_loads.py: five, langs, many, files. Needs root; the baselines need perf (linux-perf), those of the section
+beside libbpf-tools as well, those of the viewer the npm registry. Figures are CPU times: they hold on a machine that does
+other things too. Only the viewer has times on the clock beside them, and the section beside compares times of waits with
+what other tools say of them."""
 
 import os
 import shutil
@@ -17,6 +18,7 @@ import sys
 import tempfile
 import time
 
+import beside
 import encoding
 import growth
 import interrupts
@@ -216,6 +218,7 @@ SECTIONS = {
     "runtimes": lambda flamelet, folder, _: runtime_costs.print_runtimes(flamelet, folder),
     "store": lambda flamelet, folder, _: store.print_record(flamelet, folder),
     "switches": lambda flamelet, folder, _: switches.print_switches(flamelet, folder),
+    "beside": beside.print_tools,
     "viewer": lambda _, folder, __: viewer.print_viewers(folder),
     **{name: mixed_section(name) for name in mixed_loads.LOADS},
 }
