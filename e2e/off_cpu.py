@@ -64,9 +64,17 @@ def check_times(stacks, truth, has_wakers):
             yield f"{function} has frames of the scheduler"
 
 
+def check_finding(flamelet, pprof):
+    """The finding names who had the lock."""
+    done = subprocess.run([flamelet, "findings", "--json", pprof], stdout=subprocess.PIPE, text=True, check=True)
+    wakers = [finding["wakers"] for finding in json.loads(done.stdout)["findings"] if finding["id"] == "lock-waits"]
+    if not wakers or not wakers[0] or wakers[0][0]["name"] != "hold_the_lock of off_cpu":
+        yield f"the finding does not name who had the lock: {done.stdout}"
+
+
 def check_service(flamelet, directory, programs):
-    folded, svg = os.path.join(directory, "wait.folded"), os.path.join(directory, "wait.svg")
-    done = record(flamelet, "--kind", "offcpu", "--waker", "-g", "thread", "-o", folded, "-o", svg, "--",
+    folded, svg, pprof = (os.path.join(directory, f"wait.{ending}") for ending in ("folded", "svg", "pb.gz"))
+    done = record(flamelet, "--kind", "offcpu", "--waker", "-g", "thread", "-o", folded, "-o", svg, "-o", pprof, "--",
                   programs["off_cpu"], str(SECONDS))
     if done.returncode != 0:
         yield f"exit status {done.returncode}: {done.stderr}"
@@ -81,6 +89,7 @@ def check_service(flamelet, directory, programs):
         yield f"the summary does not tell the time: {done.stdout}"
     if "Waiting for a lock of the program in serv" not in done.stdout:
         yield f"the summary does not find the lock: {done.stdout}"
+    yield from check_finding(flamelet, pprof)
     with open(svg, encoding="utf-8") as file:
         picture = file.read()
     for words in ("off the CPU", "serve_request"):

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "base/text.h"
+#include "profile/waker_frame.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 /* Sums of the samples that belong to the finding. */
 struct evidence {
 	uint64_t *callers; /* by string; owned */
+	uint64_t *wakers; /* by the string of their frame; owned */
 	uint64_t *stacks; /* by stack; owned */
 	uint64_t *programs, *starters; /* by unit; owned */
 };
@@ -26,6 +28,7 @@ struct top {
 static void evidence_done(struct evidence *evidence)
 {
 	free(evidence->callers);
+	free(evidence->wakers);
 	free(evidence->stacks);
 	free(evidence->programs);
 	free(evidence->starters);
@@ -39,12 +42,27 @@ static uint64_t *new_counts(size_t nr)
 static int evidence_init(struct evidence *evidence, const struct evidence_input *input)
 {
 	evidence->callers = new_counts(input->profile->strings.nr_strings);
+	evidence->wakers = new_counts(input->profile->strings.nr_strings);
 	evidence->stacks = new_counts(input->profile->nr_stacks);
 	evidence->programs = new_counts(input->programs->nr);
 	evidence->starters = new_counts(input->programs->nr);
-	return evidence->callers && evidence->stacks && evidence->programs && evidence->starters
+	return evidence->callers && evidence->wakers && evidence->stacks && evidence->programs &&
+			       evidence->starters
 		       ? 0
 		       : -ENOMEM;
+}
+
+/* Returns the string of the frame that names who ended the wait; 0: the stack has none. */
+static uint32_t waker_of(const struct profile *profile, uint32_t number)
+{
+	const struct profile_stack *stack = &profile->stacks[number];
+	size_t depth = waker_frame_depth(profile, number);
+	const struct profile_location *location;
+
+	if (depth == 0)
+		return 0;
+	location = &profile->locations[profile->stack_locations[stack->first + depth - 1]];
+	return profile->functions[profile_location_lines(profile, location)->function].name;
 }
 
 static void add_sample(const struct evidence_input *input, size_t i, struct evidence *evidence,
@@ -55,6 +73,7 @@ static void add_sample(const struct evidence_input *input, size_t i, struct evid
 
 	evidence->callers[stack_matcher_caller(input->matcher, input->rule, sample->stack)] +=
 		sample->count;
+	evidence->wakers[waker_of(input->profile, sample->stack)] += sample->count;
 	evidence->stacks[sample->stack] += sample->count;
 	if (stack_matcher_is_interrupt(input->matcher, sample->stack))
 		finding->nr_interrupts += sample->count;
@@ -114,6 +133,33 @@ static int keep_functions(const struct evidence_input *input, const uint64_t *co
 	return r;
 }
 
+/* Keeps the names in frames such as "[woken by NAME of PROGRAM]". */
+static int keep_wakers(const struct evidence_input *input, const uint64_t *counts,
+		       struct arena *names, struct finding *finding)
+{
+	_cleanup_(strbuf_done) struct strbuf name = strbuf_with_max(NAME_MAX_BYTES);
+	_cleanup_(strbuf_done) struct strbuf waker = strbuf_with_max(NAME_MAX_BYTES);
+	struct finding_parts *parts = &finding->wakers;
+	struct top top[FINDING_PARTS_MAX];
+	int r = 0;
+
+	parts->nr = find_top(counts, 1, input->profile->strings.nr_strings, FINDING_PARTS_MAX, top);
+	for (size_t i = 0; r == 0 && i < parts->nr; i++) {
+		const char *frame = profile_string(input->profile, (uint32_t)top[i].index);
+		const char *text = frame + strlen(WAKER_FRAME_PREFIX);
+
+		strbuf_clear(&waker);
+		strbuf_append(&waker, text, strcspn(text, "]"));
+
+		parts->items[i] = (struct finding_part){ .count = top[i].count,
+							 .of = finding->count };
+		strbuf_clear(&name);
+		text_append_name(&name, strbuf_str(&waker), FUNCTION_COLUMNS, ELIDE_MIDDLE);
+		r = keep(names, &name, &parts->items[i]);
+	}
+	return r;
+}
+
 static int keep_programs(const struct evidence_input *input, const uint64_t *counts,
 			 struct arena *names, struct finding_parts *parts)
 {
@@ -158,6 +204,8 @@ int evidence_collect(const struct evidence_input *input, struct arena *names,
 			add_sample(input, i, &evidence, finding);
 	keep_stack(input, evidence.stacks, finding);
 	r = keep_functions(input, evidence.callers, names, finding);
+	if (r == 0)
+		r = keep_wakers(input, evidence.wakers, names, finding);
 	if (r == 0)
 		r = keep_programs(input, evidence.programs, names, &finding->programs);
 	if (r == 0)

@@ -44,6 +44,8 @@ struct finding {
 	struct finding_parts callers; /* functions that lead to it */
 	struct finding_parts programs; /* whose CPU time it is */
 	struct finding_parts starters; /* programs that cause it, if the rule knows */
+	struct finding_parts wakers; /* who ended the waits: "NAME of PROGRAM", or "timer"; as far
+					as the profile has them */
 	uint64_t nr_interrupts; /* samples of interrupts, which are no program's */
 	uint32_t stack; /* the most frequent one, of the profile */
 	uint64_t stack_count;

@@ -88,6 +88,7 @@ static void append_finding(const struct findings *findings, const struct finding
 	append_parts("callers", &finding->callers, out);
 	append_parts("programs", &finding->programs, out);
 	append_parts("starters", &finding->starters, out);
+	append_parts("wakers", &finding->wakers, out);
 	append_stack(findings->profile, finding->stack, out);
 	append_steps(finding->rule, out);
 	strbuf_appendf(out, ",\"more\":\"docs/findings.md#%s\"}", finding->rule->id);

@@ -177,6 +177,7 @@ static void append_finding(const struct findings *findings, const struct finding
 	append_parts("called by", finding, &finding->callers, 0, out);
 	append_parts("time of", finding, &finding->programs, finding->nr_interrupts, out);
 	append_parts("started by", finding, &finding->starters, 0, out);
+	append_parts("woken by", finding, &finding->wakers, 0, out);
 	append_stack(findings, finding, columns, out);
 	for (size_t i = 0; i < FINDING_STEPS_MAX && finding->rule->steps[i]; i++) {
 		append_head(i == 0 ? "next" : "", out);

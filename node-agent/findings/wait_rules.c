@@ -35,8 +35,8 @@ const struct finding_rule wait_rules[] = {
 	  .skip = LIBC_LOCKS " lll_mutex_lock* take_gil absl::Mutex::* ObjectMonitor::* "
 			     "ObjectSynchronizer::*",
 	  .caller_code = CODE_USER,
-	  .steps = { "see who gives the lock back: flamelet record --kind offcpu --reason futex "
-		     "--waker -p PID",
+	  .steps = { "see which lock it is, and who had it: flamelet record --kind lock --waker "
+		     "-p PID",
 		     "hold the lock for a shorter time, split it, or use fewer threads" } },
 	{ .id = "mmap-lock-waits",
 	  .title = "waiting for the lock of an address space (mmap_lock) in {caller}",

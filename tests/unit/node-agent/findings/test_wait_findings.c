@@ -198,6 +198,43 @@ static void the_stack_is_that_of_the_thread_that_waits(void **state)
 	assert_non_null(strstr(strbuf_str(&text), "for example futex_do_wait < do_futex"));
 }
 
+static void who_ended_the_waits_is_told_as_far_as_it_is_known(void **state)
+{
+#define LOCK "main;serve;pthread_mutex_lock;" FUTEX
+	static const struct wait_line lines[] = {
+		{ "a", LOCK ";[woken by hold of off_cpu];hold;pthread_mutex_unlock", REASON_FUTEX,
+		  SECOND / 2 },
+		{ "a", LOCK ";[woken by timer];hrtimer_wakeup_[k]", REASON_FUTEX, SECOND / 4 },
+		{ "a", LOCK ";[woken by ]", REASON_FUTEX, SECOND / 8 },
+		{ "a", LOCK, REASON_FUTEX, SECOND / 8 },
+	};
+	_cleanup_(profile_unrefp) struct profile *profile = profile_of_waits(lines, 4);
+	_cleanup_(findings_done) struct findings findings = { 0 };
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(TEXT_MAX_BYTES);
+	(void)state;
+
+	assert_int_equal(findings_init(&findings, profile), 0);
+	assert_int_equal(findings.nr, 1);
+	assert_int_equal(findings.items[0].wakers.nr, 3);
+	findings_append_text(&findings, COLUMNS, &text);
+	assert_non_null(
+		strstr(strbuf_str(&text), "woken by    hold of off_cpu 50 %, timer 25 %,  12 %"));
+}
+
+/* Without --waker, nobody is named. */
+static void nobody_is_named_who_is_not_known(void **state)
+{
+	_cleanup_(profile_unrefp) struct profile *profile = profile_of_waits(&cases[0].found, 1);
+	_cleanup_(findings_done) struct findings findings = { 0 };
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(TEXT_MAX_BYTES);
+	(void)state;
+
+	assert_int_equal(findings_init(&findings, profile), 0);
+	assert_int_equal(findings.items[0].wakers.nr, 0);
+	findings_append_text(&findings, COLUMNS, &text);
+	assert_null(strstr(strbuf_str(&text), "woken by"));
+}
+
 static void a_lack_of_memory_is_an_error(void **state)
 {
 	_cleanup_(profile_unrefp) struct profile *profile = profile_of_waits(&cases[0].found, 1);
@@ -222,6 +259,8 @@ int main(void)
 		cmocka_unit_test(a_program_that_waits_for_a_cpu_more_than_others_starves),
 		cmocka_unit_test(the_page_describes_each_rule),
 		cmocka_unit_test(the_stack_is_that_of_the_thread_that_waits),
+		cmocka_unit_test(who_ended_the_waits_is_told_as_far_as_it_is_known),
+		cmocka_unit_test(nobody_is_named_who_is_not_known),
 		cmocka_unit_test(a_lack_of_memory_is_an_error),
 	};
 
