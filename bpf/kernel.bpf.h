@@ -197,6 +197,15 @@ struct sched_info {
 	unsigned long long last_queued; /* the same of its run queue; 0: it is in none */
 };
 
+/* kernel/sched/sched.h */
+struct cfs_rq {
+	int throttle_count; /* CONFIG_CFS_BANDWIDTH: of this one and those above it */
+};
+
+struct sched_entity {
+	struct cfs_rq *cfs_rq; /* CONFIG_FAIR_GROUP_SCHED: in which it is, or was */
+};
+
 struct task_struct {
 	struct thread_struct thread;
 	struct mm_struct *mm;
@@ -218,6 +227,8 @@ struct task_struct {
 	struct sighand_struct *sighand;
 	void *stack;
 	struct sched_info sched_info; /* CONFIG_SCHED_INFO */
+	struct sched_entity se;
+	bool throttled; /* from 6.18 on; CONFIG_CFS_BANDWIDTH */
 };
 
 struct task_struct___before_5_14 {

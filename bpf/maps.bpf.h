@@ -116,7 +116,8 @@ struct off_cpu_turn {
 	/* Whether off_cpu_exit(), lock_end(), growth(), heap_alloc() or heap_call() is at work, or
 	 * a record is being sent */
 	__u32 is_unwinding;
-	__u32 was_preempted; /* when the block began */
+	__u16 was_preempted; /* this and the next: when the block began */
+	__u16 was_throttled;
 	__u32 sequence; /* of a block whose waker or beginning was sent */
 	__u32 runnable_us; /* as in the record, if the kernel does not count it */
 	__u32 was_begun; /* a record RECORD_BLOCK_BEGIN was sent */

@@ -44,6 +44,7 @@ static __always_inline void set_rival(struct sample_event *event, const char *ri
 struct block_facts {
 	__u8 kind;
 	bool was_preempted;
+	bool was_throttled;
 	__u64 time_ns;
 	__u64 length_ns;
 	__u32 probability;
@@ -54,9 +55,12 @@ struct block_facts {
 };
 
 /* The thread has the mark of a wait for a device until it has run on. */
-static __always_inline __u8 read_wait_flags(struct task_struct *task, bool was_preempted)
+static __always_inline __u8 read_wait_flags(struct task_struct *task,
+					    const struct block_facts *facts)
 {
-	if (was_preempted)
+	if (facts->was_throttled)
+		return WAIT_FLAG_PREEMPTED | WAIT_FLAG_THROTTLED;
+	if (facts->was_preempted)
 		return WAIT_FLAG_PREEMPTED;
 	return BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait) ? WAIT_FLAG_IO : 0;
 }
@@ -105,7 +109,7 @@ static __always_inline bool send_block(void *ctx, struct task_struct *task,
 	event->runnable_us = facts->runnable_us;
 	event->queued_ns = facts->queued_ns;
 	set_rival(event, facts->rival_comm);
-	event->wait_flags = read_wait_flags(task, facts->was_preempted);
+	event->wait_flags = read_wait_flags(task, facts);
 	if (!note_lock(task, scratch))
 		return false;
 	read_stacks(ctx, task, scratch);
@@ -175,6 +179,7 @@ static __always_inline struct off_cpu_turn *end_late(__u32 tid, __u64 begin_ns, 
 	turn->length_ns = now_ns - begin_ns;
 	turn->probability = 0;
 	turn->was_preempted = false;
+	turn->was_throttled = false;
 	turn->was_begun = false;
 	turn->sequence = 0;
 	turn->runnable_us = 0;
@@ -190,6 +195,7 @@ static __always_inline struct off_cpu_turn *end_late_slot(const struct off_cpu_s
 	if (!turn)
 		return NULL;
 	turn->was_preempted = slot->was_preempted;
+	turn->was_throttled = slot->was_throttled;
 	turn->runnable_us = us_since_wake(slot, now_ns);
 	turn->run_delay_ns = slot->run_delay_ns;
 	return turn;
@@ -332,6 +338,7 @@ static __always_inline void begin_block(void *ctx, struct task_struct *task, boo
 	slot->begin_ns = now_ns;
 	slot->run_delay_ns = read_run_delay(task);
 	slot->was_preempted = is_preempted || state == TASK_RUNNING;
+	slot->was_throttled = slot->was_preempted && is_throttled(task);
 	slot->is_woken = false;
 	probability = choose_at_begin(slot->predicted_ns, is_first);
 	if (probability == 0 || bpf_get_prandom_u32() > probability)
@@ -344,6 +351,7 @@ static __always_inline void begin_block(void *ctx, struct task_struct *task, boo
 	const struct block_facts facts = {
 		.kind = RECORD_BLOCK_BEGIN,
 		.was_preempted = slot->was_preempted,
+		.was_throttled = slot->was_throttled,
 		.time_ns = now_ns,
 		.probability = probability,
 		.sequence = slot->sequence,
@@ -404,6 +412,7 @@ static __always_inline bool send_turn(void *ctx, struct task_struct *task,
 	const struct block_facts facts = {
 		.kind = RECORD_BLOCK_LATE,
 		.was_preempted = turn->was_preempted,
+		.was_throttled = turn->was_throttled,
 		.time_ns = turn->end_ns,
 		.length_ns = turn->length_ns,
 		.probability = turn->probability,

@@ -31,6 +31,22 @@ static __always_inline __u32 read_state(struct task_struct *task)
 	return (__u32)READ_KERNEL(old->state);
 }
 
+/* Returns whether a thread that could run on and stops running has to, because its cgroup has used
+ * up its CPU limit. Since Linux 6.18 the kernel marks each such thread; before, it took away the
+ * run queue of the cgroup as a whole. */
+static __always_inline bool is_throttled(struct task_struct *task)
+{
+	struct cfs_rq *queue;
+
+	if (bpf_core_field_exists(task->throttled))
+		return READ_KERNEL(task->throttled);
+	if (!bpf_core_field_exists(task->se.cfs_rq) ||
+	    !bpf_core_field_exists(struct cfs_rq, throttle_count))
+		return false;
+	queue = READ_KERNEL(task->se.cfs_rq);
+	return READ_KERNEL(queue->throttle_count) > 0;
+}
+
 /* How often the thread has stopped running. */
 static __always_inline __u64 count_switches(struct task_struct *task)
 {

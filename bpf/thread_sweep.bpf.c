@@ -62,6 +62,7 @@ static __always_inline void take_slot(struct off_cpu_slot *slot, struct task_str
 	slot->tid = tid;
 	slot->begin_ns = begin_ns;
 	slot->was_preempted = false;
+	slot->was_throttled = false;
 	slot->is_woken = false;
 	slot->sequence++;
 	slot->is_chosen = true;

@@ -23,8 +23,8 @@ from kinds import RECORD_SECONDS, build, read_seconds
 SECONDS = 10
 THREADS = ("wall", "idle", "busy", "mixed", "sleeper", "brief")
 TOLERANCE = 0.005       # of the time that has passed
-# The same of the kernel's counters. These are read a little earlier or later than the recording begins and ends, when
-# a thread may be anywhere; and the kernel does not count the time that a hypervisor took from a thread that had a CPU.
+# The same of the kernel's counters. These are read a little earlier or later than the recording begins and ends, which
+# is added; and the kernel does not count the time that a hypervisor took from a thread that had a CPU.
 QUEUE_TOLERANCE = 0.02
 RUN_TOLERANCE = 0.05
 FRAMES = {("busy", "running"): "be_busy", ("mixed", "running"): "run_us", ("mixed", "sleep"): "be_mixed",
@@ -43,17 +43,21 @@ def read_counters(pid):
 
 
 def record_program(flamelet, pid, folded):
-    """Returns what flamelet printed, its exit status, and by how much the counters of threads grew meanwhile."""
+    """Returns what flamelet printed, its exit status, by how much the counters of threads grew meanwhile, and how late
+    they were read."""
     with subprocess.Popen([flamelet, "record", "--kind", "wall", "-d", str(SECONDS), "-p", str(pid), "-g",
                            "thread,reason", "-o", folded], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True) as recording:
         start = recording.stderr.readline()     # it begins
+        begin = time.monotonic()
         before = read_counters(pid)
-        time.sleep(SECONDS)
+        late = time.monotonic() - begin
+        time.sleep(max(0, begin + SECONDS - time.monotonic()))
         after = read_counters(pid)
+        late += time.monotonic() - begin - SECONDS
         output, errors = recording.communicate(timeout=RECORD_SECONDS)
     grown = {name: [later - earlier for earlier, later in zip(before[name], after[name])] for name in before}
-    return output, start + errors, recording.returncode, grown
+    return output, start + errors, recording.returncode, grown, late
 
 
 def run(flamelet, directory):
@@ -65,7 +69,7 @@ def run(flamelet, directory):
     return *done, folded
 
 
-def check_thread(thread, times, passed, counters):
+def check_thread(thread, times, passed, counters, late):
     print(f"{thread}: {sum(times.values()):.4f} s of {passed:.4f} s: {times}; the kernel counts {counters}")
     if abs(sum(times.values()) - passed) > TOLERANCE * passed:
         yield f"{thread} has {times}, which is not {passed:.3f} s"
@@ -74,12 +78,12 @@ def check_thread(thread, times, passed, counters):
     queued = times.get("preempted", 0) + times.get("run-queue", 0)
     for what, seconds, counted, tolerance in (("ran", times.get("running", 0), counters[0], RUN_TOLERANCE),
                                               ("was in run queues", queued, counters[1], QUEUE_TOLERANCE)):
-        if abs(seconds - counted) > tolerance * passed:
+        if abs(seconds - counted) > tolerance * passed + late:
             yield f"{thread} {what} for {seconds:.3f} s, and the kernel counts {counted:.3f} s"
 
 
 def check(flamelet, directory):
-    output, errors, status, counters, folded = run(flamelet, directory)
+    output, errors, status, counters, late, folded = run(flamelet, directory)
     if status != 0:
         yield f"exit status {status}: {errors}"
         return
@@ -92,7 +96,7 @@ def check(flamelet, directory):
     if passed < SECONDS * (1 - TOLERANCE):
         yield f"a thread that never runs has {passed:.3f} s of {SECONDS} s"
     for thread in THREADS:
-        yield from check_thread(thread, sums.get(thread, {}), passed, counters[thread])
+        yield from check_thread(thread, sums.get(thread, {}), passed, counters[thread], late)
     yield from (f"{key} lacks {name}" for key, name in FRAMES.items() if name not in frames.get(key, ()))
     if "threads ran and waited for" not in output:
         yield f"the summary does not tell the time: {output}"

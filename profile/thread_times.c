@@ -35,16 +35,11 @@ static bool is_frame(const struct profile *profile, const struct profile_sample 
 
 static enum part part_of(const struct profile *profile, const struct profile_sample *sample)
 {
-	switch (sample->reason) {
-	case REASON_RUNNING:
+	if (sample->reason == REASON_RUNNING)
 		return is_frame(profile, sample, THREAD_TIMES_RAN) ? PART_SUM_RAN : PART_RAN;
-	case REASON_PREEMPTED:
-	case REASON_RUN_QUEUE:
+	if (wait_reason_is_queued(sample->reason))
 		return PART_QUEUED;
-	default:
-		return is_frame(profile, sample, THREAD_TIMES_WAITED) ? PART_SUM_WAITED
-								      : PART_BLOCKED;
-	}
+	return is_frame(profile, sample, THREAD_TIMES_WAITED) ? PART_SUM_WAITED : PART_BLOCKED;
 }
 
 static int compare_threads(const void *a, const void *b)

@@ -17,8 +17,8 @@
 /* Distributes the sums of each thread, in a profile that nobody else has yet:
  *
  * - that of the time that it ran, to its samples with the reason REASON_RUNNING;
- * - that of the time that it waited, less its samples with the reasons REASON_PREEMPTED and
- *   REASON_RUN_QUEUE, which are exact, to those with other reasons.
+ * - that of the time that it waited, less its samples of waits for a CPU
+ *   (wait_reason_is_queued()), which are exact, to those with other reasons.
  *
  * A sum for which there is no sample stays as it is. Errors: -ENOMEM, and nothing has changed. */
 int thread_times_apply(struct profile *profile) must_check;

@@ -21,11 +21,18 @@ static const char *const words[REASON_NR] = {
 	[REASON_IDLE] = "idle",
 	[REASON_OTHER] = "other",
 	[REASON_RUNNING] = "running",
+	[REASON_THROTTLED] = "throttled",
 };
 
 const char *wait_reason_word(enum wait_reason reason)
 {
 	return words[reason];
+}
+
+bool wait_reason_is_queued(enum wait_reason reason)
+{
+	return reason == REASON_PREEMPTED || reason == REASON_RUN_QUEUE ||
+	       reason == REASON_THROTTLED;
 }
 
 enum wait_reason wait_reason_from_word(const char *word)

@@ -3,6 +3,8 @@
 #ifndef PROFILE_WAIT_REASON_H
 #define PROFILE_WAIT_REASON_H
 
+#include <stdbool.h>
+
 /* The numbers are those in files of the record, so new ones come last. */
 enum wait_reason {
 	REASON_NONE, /* not a wait, or not known */
@@ -22,11 +24,15 @@ enum wait_reason {
 	REASON_IDLE, /* a thread of the kernel has nothing to do */
 	REASON_OTHER,
 	REASON_RUNNING, /* no wait: it had a CPU (profiles of the type wall) */
+	REASON_THROTTLED, /* it could run on, and its cgroup has used up its CPU limit */
 	REASON_NR,
 };
 
 /* Returns the word of a reason: "page-fault"; "" for REASON_NONE. Static. */
 const char *wait_reason_word(enum wait_reason reason);
+
+/* Returns whether the thread could run, and had no CPU. */
+bool wait_reason_is_queued(enum wait_reason reason);
 
 /* Returns the reason with that word, or REASON_NR. */
 enum wait_reason wait_reason_from_word(const char *word);

@@ -20,7 +20,7 @@ static const enum wait_class classes[REASON_NR] = {
 	[REASON_KERNEL_LOCK] = WAIT_LOCK,  [REASON_SLEEP] = WAIT_REST,
 	[REASON_CHILD] = WAIT_REST,	   [REASON_SIGNAL] = WAIT_REST,
 	[REASON_IDLE] = WAIT_REST,	   [REASON_OTHER] = WAIT_REST,
-	[REASON_RUNNING] = WAIT_REST,
+	[REASON_RUNNING] = WAIT_REST,	   [REASON_THROTTLED] = WAIT_CPU,
 };
 
 /* Functions that take a lock of the program. In symbols of Rust's version 0, the name of a type's

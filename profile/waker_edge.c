@@ -39,7 +39,7 @@ bool waker_edge_append(const struct profile *profile, const struct profile_sampl
 	size_t depth = waker_frame_depth(profile, sample->stack);
 	const struct profile_stack *stack = &profile->stacks[sample->stack];
 
-	if (depth == 0 || sample->reason == REASON_RUN_QUEUE || sample->reason == REASON_PREEMPTED)
+	if (depth == 0 || wait_reason_is_queued(sample->reason))
 		return false;
 	uint32_t frame = profile->stack_locations[stack->first + depth - 1];
 	append_waker(profile_location_name(profile, frame), out);

@@ -48,6 +48,7 @@
 /* What the kernel knew of a thread when it stopped running: bits of sample_event.wait_flags. */
 #define WAIT_FLAG_PREEMPTED 1 /* it could have run on */
 #define WAIT_FLAG_IO 2 /* it waits for a device */
+#define WAIT_FLAG_THROTTLED 8 /* it could have run on, had its cgroup not used up its limit */
 #define WAIT_FLAG_LOCK 4 /* it waits for a lock of user space (sample_event.lock) */
 #define WAIT_FLAG_MAYBE_LOCK 8 /* the same, or for something else: its functions tell */
 
@@ -85,7 +86,8 @@ struct off_cpu_slot {
 	__u64 predicted_ns; /* length of its next block */
 	__u32 tid;
 	__u32 sequence; /* of the block that was chosen last, as in its records */
-	__u16 is_chosen; /* the present block is */
+	__u8 is_chosen; /* the present block is */
+	__u8 was_throttled; /* when it began; then it was preempted as well */
 	__u8 was_preempted; /* when it began */
 	__u8 is_woken; /* the waker was seen */
 	__u32 wake_probability; /* with which the block was chosen then; 0: it was not */

@@ -311,15 +311,10 @@ static size_t append_tail(const struct summary *summary, struct strbuf *out)
 	return 1 + is_fetched + append_open_hint(summary, is_fetched, out);
 }
 
-static bool is_for_cpu(const struct profile_sample *sample)
-{
-	return sample->reason == REASON_PREEMPTED || sample->reason == REASON_RUN_QUEUE;
-}
-
 static void append_delayed(const struct profile *profile, const struct profile_sample *sample,
 			   struct strbuf *out)
 {
-	if (is_for_cpu(sample))
+	if (wait_reason_is_queued(sample->reason))
 		owner_append(profile, sample, out);
 }
 
@@ -336,7 +331,9 @@ static int append_delay(const struct summary *summary, struct strbuf *out)
 	if (r < 0 || ranking_top(&ranking, 1, &most) == 0)
 		return r;
 	for (size_t i = 0; i < profile->nr_samples; i++)
-		total_ns += is_for_cpu(&profile->samples[i]) ? profile->samples[i].count : 0;
+		total_ns += wait_reason_is_queued(profile->samples[i].reason)
+				    ? profile->samples[i].count
+				    : 0;
 	strbuf_appendf(out, "%-*s%.3f s, %.1f %% of it ", HEAD_COLUMNS, "for a CPU",
 		       (double)total_ns / (double)NSEC_PER_SEC,
 		       100.0 * (double)most.count / (double)total_ns);

@@ -316,7 +316,9 @@ static int check_waits(struct loader *loader)
 	return -EINVAL;
 }
 
-#define RUN_QUEUE_REASONS 3U /* the first two words of value_reasons: preempted, run-queue */
+/* The words of value_reasons "preempted" and "run-queue", which are the first two, and "throttled",
+ * which is the last one. */
+#define RUN_QUEUE_REASONS (3U | 1U << 16)
 
 /* The kind "runq" is short for the waits for a CPU. */
 static int choose_run_queue(struct loader *loader)
@@ -328,7 +330,7 @@ static int choose_run_queue(struct loader *loader)
 		return 0;
 	if (options_want_kind(options, OPTION_KIND_OFF_CPU) || options->reasons != all_reasons) {
 		strbuf_append_str(loader->message, "--kind: runq stands for offcpu with --reason "
-						   "preempted,run-queue; leave it out");
+						   "preempted,run-queue,throttled; leave it out");
 		return -EINVAL;
 	}
 	options->kinds &= ~(1U << OPTION_KIND_RUN_QUEUE);

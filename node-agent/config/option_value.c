@@ -145,9 +145,10 @@ VALUE(kinds, STORE_MASK,
 /* In the order of enum wait_reason, without the first one. */
 VALUE(reasons, STORE_MASK,
       "preempted, run-queue, disk, page-fault, reclaim, network, pipe, poll, futex, kernel-lock, "
-      "sleep, child, signal, idle, other or running; or all or none",
+      "sleep, child, signal, idle, other, running or throttled; or all or none",
       WORDS("preempted", "run-queue", "disk", "page-fault", "reclaim", "network", "pipe", "poll",
-	    "futex", "kernel-lock", "sleep", "child", "signal", "idle", "other", "running"));
+	    "futex", "kernel-lock", "sleep", "child", "signal", "idle", "other", "running",
+	    "throttled"));
 VALUE(capture, STORE_CHOICE, "auto, bpf or perf",
       WORDS([OPTION_CAPTURE_AUTO] = "auto", [OPTION_CAPTURE_BPF] = "bpf",
 	    [OPTION_CAPTURE_PERF] = "perf"));

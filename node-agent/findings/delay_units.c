@@ -42,11 +42,6 @@ static int sum_cpu(const struct profile *cpu, struct ranking *times, uint64_t *r
 	return r;
 }
 
-static bool is_delay(const struct profile_sample *sample)
-{
-	return sample->reason == REASON_PREEMPTED || sample->reason == REASON_RUN_QUEUE;
-}
-
 /* Makes the totals of the units those of waits for a CPU. */
 static void sum_delays(struct delay_units *delay, const struct profile *waits)
 {
@@ -55,7 +50,7 @@ static void sum_delays(struct delay_units *delay, const struct profile *waits)
 	for (size_t i = 0; i < units->nr; i++)
 		units->units[i].total = 0;
 	for (size_t i = 0; i < waits->nr_samples; i++) {
-		if (!is_delay(&waits->samples[i]))
+		if (!wait_reason_is_queued(waits->samples[i].reason))
 			continue;
 		units->units[units->of_sample[i]].total += waits->samples[i].count;
 		delay->delay_ns += waits->samples[i].count;

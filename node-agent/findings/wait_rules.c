@@ -16,14 +16,14 @@
 const struct finding_rule wait_rules[] = {
 	{ .id = "cpu-starvation",
 	  .title = "waiting for a CPU",
-	  .reasons = REASON(REASON_PREEMPTED) | REASON(REASON_RUN_QUEUE),
+	  .reasons = REASON(REASON_PREEMPTED) | REASON(REASON_RUN_QUEUE) | REASON(REASON_THROTTLED),
 	  .of_delay = true,
 	  .scope = SCOPE_PROGRAM,
 	  .least = { 50, 0.5 },
 	  .skip = LIBC_CALLS,
 	  .caller_code = CODE_USER,
 	  .steps = { "look for a CPU limit that stops it: nr_throttled and throttled_usec in the "
-		     "cgroup's cpu.stat, and flamelet ls --events 10",
+		     "cgroup's cpu.stat, the reason \"throttled\", and flamelet ls --events 10",
 		     "compare its cpuset, its CPU weight (cpu.weight, requests.cpu) and its "
 		     "niceness "
 		     "with those of its neighbours" } },

@@ -125,6 +125,8 @@ enum wait_reason wait_reasons_of(const struct kernel_ranges *reasons,
 {
 	bool is_disk = event->wait_flags & WAIT_FLAG_IO;
 
+	if (event->wait_flags & WAIT_FLAG_THROTTLED)
+		return REASON_THROTTLED;
 	if (event->wait_flags & WAIT_FLAG_PREEMPTED)
 		return REASON_PREEMPTED;
 	for (size_t i = nr_skipped; i < event->nr_kernel; i++) {

@@ -93,18 +93,27 @@ static void count_block(struct waits *waits, struct block *block, const struct c
 
 /* The same of the last part of a block, in which the thread waited for a CPU. What the kernel
  * counts stands for this wait and those since the last record, but for what has counted while this
- * one went on. */
+ * one went on. The cgroup's CPU limit is to blame for this one and those like it, not for
+ * others. */
 static void count_queued(struct waits *waits, struct block *block, const struct culprit *culprit,
 			 const struct sample_event *end, uint64_t begin_ns)
 {
 	uint64_t counted_ns = max_u64(block->counted_ns, waits->start_ns);
 	uint64_t early_ns = counted_ns - min_u64(counted_ns, begin_ns);
-	uint64_t weight_ns = take_time(waits, block, culprit, end->time_ns);
+	uint64_t estimated_ns = take_time(waits, block, culprit, end->time_ns);
+	uint64_t weight_ns = estimated_ns;
 
 	if (end->time_ns <= waits->start_ns)
 		return;
 	if (end->queued_ns != QUEUED_UNKNOWN)
 		weight_ns = end->queued_ns - min_u64(end->queued_ns, early_ns);
+	if (block->reason == REASON_THROTTLED) {
+		uint64_t throttled_ns = min_u64(estimated_ns, weight_ns);
+
+		add_time(waits, block, culprit, throttled_ns);
+		weight_ns -= throttled_ns;
+		block->reason = REASON_PREEMPTED;
+	}
 	add_time(waits, block, culprit, weight_ns);
 }
 
@@ -200,7 +209,9 @@ static void count_earlier(struct waits *waits, const struct sample_event *begin)
 
 	if (begin->queued_ns == QUEUED_UNKNOWN || begin->time_ns <= waits->start_ns)
 		return;
-	if (reason != REASON_PREEMPTED)
+	if (reason == REASON_THROTTLED)
+		block->reason = REASON_PREEMPTED;
+	else if (reason != REASON_PREEMPTED)
 		block->reason = REASON_RUN_QUEUE;
 	add_time(waits, block, &nobody, begin->queued_ns);
 	block->reason = reason;
@@ -239,7 +250,7 @@ static void count_end(struct waits *waits, struct block *block, const struct blo
 			 end->rival_comm);
 		queued_by = (struct culprit){ .rival = rival };
 	}
-	if (block->reason == REASON_PREEMPTED) {
+	if (wait_reason_is_queued(block->reason)) {
 		count_queued(waits, block, &queued_by, end, block->begin_ns);
 	} else {
 		count_block(waits, block, &woken_by, end->time_ns - runnable_ns);

@@ -272,7 +272,7 @@ static const struct refusal refusals[] = {
 	{ COMMAND_RECORD, "--reason lock --kind offcpu",
 	  "--reason: invalid value \"lock\"; expected preempted, run-queue, disk, "
 	  "page-fault, reclaim, network, pipe, poll, futex, kernel-lock, sleep, child, signal, "
-	  "idle, other or running; or all or none" },
+	  "idle, other, running or throttled; or all or none" },
 	{ COMMAND_AGENT, "--kind cpu,wall",
 	  "--kind: wall is for recordings; an agent has both halves of it with cpu,offcpu" },
 	{ COMMAND_RECORD, "--kind cpu,wall",
@@ -337,9 +337,11 @@ static const struct refusal refusals[] = {
 	  "--kind: a recording has one kind; record one after the other, or all of them with "
 	  "flamelet agent" },
 	{ COMMAND_RECORD, "--kind offcpu,runq",
-	  "--kind: runq stands for offcpu with --reason preempted,run-queue; leave it out" },
+	  "--kind: runq stands for offcpu with --reason preempted,run-queue,throttled; leave it "
+	  "out" },
 	{ COMMAND_RECORD, "--kind runq --reason disk",
-	  "--kind: runq stands for offcpu with --reason preempted,run-queue; leave it out" },
+	  "--kind: runq stands for offcpu with --reason preempted,run-queue,throttled; leave it "
+	  "out" },
 	{ COMMAND_AGENT, "--kind none",
 	  "--kind: invalid value \"none\"; expected cpu, offcpu, lock, wall, growth, alloc, heap, "
 	  "irq or runq; for the agent, several of them; for a recording also hw:cycles, "

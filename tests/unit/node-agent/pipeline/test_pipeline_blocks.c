@@ -292,6 +292,20 @@ static void what_the_kernel_counts_in_run_queues_is_not_estimated(void **state)
 	assert_int_equal(fixture->waited_ns[REASON_RUN_QUEUE], 9 * MS);
 }
 
+/* Of what was counted, a thread that was throttled for 10 ms with a probability of 1 in 4 was
+ * throttled for 40 ms, and preempted for the rest. */
+static void a_cpu_limit_is_to_blame_only_for_its_own_waits(void **state)
+{
+	struct fixture *fixture = fixture_or_skip(state);
+
+	start(fixture, 0, 0);
+	add_counted(fixture, 10, 20, WAIT_FLAG_PREEMPTED | WAIT_FLAG_THROTTLED, 70);
+	add_counted(fixture, 20, 30, WAIT_FLAG_PREEMPTED | WAIT_FLAG_THROTTLED, 5);
+	finish(fixture);
+	assert_in_range(fixture->waited_ns[REASON_THROTTLED], 45 * MS - 1, 45 * MS + 1);
+	assert_in_range(fixture->waited_ns[REASON_PREEMPTED], 30 * MS - 1, 30 * MS + 1);
+}
+
 static void end_counted(struct fixture *fixture, uint64_t at_ms, uint32_t runnable_ms,
 			uint64_t queued_ms)
 {
@@ -505,6 +519,7 @@ int main(int argc, char **argv)
 		BLOCKS_TEST(a_wait_whose_end_nobody_told_is_lost),
 		BLOCKS_TEST(a_thread_that_is_awake_waits_for_a_cpu),
 		BLOCKS_TEST(what_the_kernel_counts_in_run_queues_is_not_estimated),
+		BLOCKS_TEST(a_cpu_limit_is_to_blame_only_for_its_own_waits),
 		BLOCKS_TEST(time_in_a_run_queue_before_the_start_does_not_count),
 		BLOCKS_TEST(a_beginning_tells_of_run_queues_before),
 		BLOCKS_TEST(time_in_run_queues_may_come_without_a_wait),
