@@ -46,12 +46,12 @@ static void report_devices(const struct gpu_reading *reading, struct doctor_repo
 }
 
 /* Most machines have none, which is fine unless GPUs are asked for. */
-static void report_failure(const struct doctor_host *host, int error, const char *problem,
+static void report_failure(const struct doctor_host *host, const char *problem,
 			   struct doctor_report *report)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(DETAIL_MAX_BYTES);
 
-	printable_append(&text, error == -EIO ? problem : strerror(-error));
+	printable_append(&text, problem);
 	if (host->options->gpu)
 		doctor_report_add(report, FINDING_WARN, NAME, NO_DEVICE, "%s", strbuf_str(&text));
 	else
@@ -69,5 +69,6 @@ void check_gpu(const struct doctor_host *host, struct doctor_report *report)
 	if (r == 0)
 		report_devices(reading, report);
 	else
-		report_failure(host, r, client ? gpu_client_problem(client) : "", report);
+		report_failure(host, r == -ENOMEM ? strerror(-r) : gpu_client_problem(client),
+			       report);
 }

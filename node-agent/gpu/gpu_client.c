@@ -6,6 +6,7 @@
 #include "gpu/gpu_worker.h"
 #include "gpu/nvml.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,17 +78,31 @@ static int ask(struct gpu_client *client, const uint64_t *give_up_ns, struct gpu
 	return r;
 }
 
+static const char *failure_text(int error, const struct gpu_reading *reading)
+{
+	switch (error) {
+	case -EIO:
+		return reading->problem;
+	case -ETIMEDOUT:
+		return "the library did not answer in time";
+	case -EPIPE:
+		return "the process that uses the library died";
+	default:
+		return strerror(-error);
+	}
+}
+
 /* A library that does not work may do so in a new process. */
 static int judge(struct gpu_client *client, int r, const struct gpu_reading *reading)
 {
-	client->problem[0] = '\0';
 	if (r == 0 && reading->problem[0]) {
-		memcpy(client->problem, reading->problem, sizeof(client->problem));
 		worker_client_stop(client->worker);
 		r = -EIO;
 	}
 	if (r == -ECANCELED)
 		return r;
+	snprintf(client->problem, sizeof(client->problem), "%s",
+		 r < 0 ? failure_text(r, reading) : "");
 	client->stats.nr_failed += r < 0;
 	client->stats.nr_readings += r == 0;
 	if (r < 0) {

@@ -39,13 +39,13 @@ void gpu_client_free(struct gpu_client *client);
 DEFINE_FREEP(struct gpu_client, gpu_client_free)
 
 /* Reads all devices. The reading is the caller's to free. At `give_up_ns` (as for
- * worker_client_ask()), it is given up. Errors: -EAGAIN it is too early after a failure; -EIO the
- * library does not work, and gpu_client_problem() says why; -ECANCELED; those of
- * worker_client_ask(). */
+ * worker_client_ask()), it is given up. Errors: -EAGAIN it is too early after a failure;
+ * -ECANCELED; -ENOMEM; and, with gpu_client_problem() saying why, -EIO the library does not work,
+ * and those of worker_client_ask(). */
 int gpu_client_read(struct gpu_client *client, const uint64_t *give_up_ns,
 		    struct gpu_reading **ret_reading) must_check;
 
-/* Why the last reading failed with -EIO; "" otherwise. Borrowed; from the library, so not
+/* Why the last reading failed; "" if it did not. Borrowed; maybe from the library, so not
  * printable. */
 const char *gpu_client_problem(const struct gpu_client *client);
 

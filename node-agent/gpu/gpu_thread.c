@@ -48,12 +48,7 @@ static void note_result(struct gpu_thread *thread, int r)
 
 	if (r == -EAGAIN || r == -ECANCELED)
 		return;
-	if (r == -EIO)
-		printable_append(&why, gpu_client_problem(thread->client));
-	else
-		strbuf_append_str(&why, r == -ETIMEDOUT ? "the library did not answer in time"
-					: r == -EPIPE	? "the process that uses the library died"
-							: strerror(-r));
+	printable_append(&why, r == -ENOMEM ? strerror(-r) : gpu_client_problem(thread->client));
 	if (is_failing && !thread->is_failing)
 		log_warn("cannot read GPUs: %s; retrying, the record has a gap meanwhile",
 			 strbuf_str(&why));

@@ -94,6 +94,7 @@ static void a_library_that_hangs_is_killed_and_tried_again_later(void **state)
 	assert_int_equal(read_once(&reading), -ETIMEDOUT);
 	assert_in_range(clock_mono_ns() - start_ns, GPU_CLIENT_READ_NS,
 			GPU_CLIENT_READ_NS + SLACK_NS);
+	assert_string_equal(gpu_client_problem(client), "the library did not answer in time");
 	assert_int_equal(read_once(&reading), -EAGAIN);
 	nvml_fixture_control(&fixture, "");
 	assert_int_equal(read_again(&reading), 0);
