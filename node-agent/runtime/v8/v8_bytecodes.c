@@ -12,7 +12,7 @@
 #define MAX_SIZE 15
 #define WIDER_SHIFT 4
 #define VERSION_MASK 0xffff0000
-#define NR_FIRST 24 /* bytecodes whose sizes have been the same since 13.6 */
+#define NR_FIRST 19 /* bytecodes whose sizes are the same from 13.6 to 15.8 */
 #define MIN_BYTECODES 128
 
 _Static_assert(V8_BYTECODE_SIZES + V8_MAX_BYTECODES / 8 <= RUNTIME_FILE_VALUES, "they fit");

@@ -111,7 +111,7 @@ uint64_t v8_heap_take(const struct v8_heap *heap, const void *bytes)
 
 int v8_heap_smi(const struct v8_heap *heap, uint64_t object, uint64_t offset, int32_t *ret)
 {
-	uint64_t word;
+	uint64_t word = 0;
 
 	int r = v8_heap_word(heap, object, offset, &word);
 	if (r < 0)
@@ -162,7 +162,7 @@ static int read_length(const struct v8_heap *heap, uint64_t array, uint64_t *ret
 /* FixedArrayBase.length is a small integer; from V8 15.0 on it is a u32. */
 int v8_heap_length(const struct v8_heap *heap, uint64_t array, uint32_t *ret_length)
 {
-	uint64_t length;
+	uint64_t length = 0;
 
 	int r = read_length(heap, array, &length);
 	if (r < 0)
