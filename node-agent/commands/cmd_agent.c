@@ -300,6 +300,18 @@ static void finish(const struct parts *parts)
 	signals_done(STATUS_OK);
 }
 
+/* The agent has to be freed after a failure, too. */
+static int start_agent(const struct options *options, struct sinks *sinks,
+		       const struct boost *boost, struct strbuf *reterr_msg,
+		       struct agent **ret_agent)
+{
+	int r = agent_new(options, push_profile, sinks, reterr_msg, ret_agent);
+
+	if (r == 0)
+		r = boost_prepare(boost, *ret_agent);
+	return r < 0 ? r : agent_start(*ret_agent, reterr_msg);
+}
+
 int cmd_agent(const struct options *options)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
@@ -345,11 +357,7 @@ int cmd_agent(const struct options *options)
 		r = start_monitor(options, exporters, &triggers, &message, &monitor);
 	sinks = (struct sinks){ exporters, store };
 	if (r == 0)
-		r = agent_new(options, push_profile, &sinks, &message, &agent);
-	if (r == 0)
-		r = boost_prepare(&triggers.boost, agent);
-	if (r == 0)
-		r = agent_start(agent, &message);
+		r = start_agent(options, &sinks, &triggers.boost, &message, &agent);
 	if (r < 0) {
 		log_error_errno(message.len > 0 ? 0 : r, "%s",
 				message.len > 0 ? message.data : "cannot start the agent");
