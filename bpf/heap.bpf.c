@@ -4,7 +4,7 @@
  * Attach points: uprobes on USDT probes, of all processes that map the file; and on functions of
  * allocators, of chosen processes. The thread has entered the kernel by a trap, so its registers
  * are where those of a system call are.
- * Maps: heap_call_cpus, and those of the sampler. */
+ * Maps: heap_cpus, and those of the sampler. */
 #include "bpf/distance.bpf.h"
 #include "bpf/filter.bpf.h"
 #include "bpf/maps.bpf.h"
@@ -45,15 +45,8 @@ static __always_inline bool is_chosen(__u64 interval)
 	return interval <= 1 || bpf_get_prandom_u32() < (1ULL << 32) / interval;
 }
 
-struct allocation {
-	__u64 address; /* 0: not known */
-	__u64 bytes;
-	__u64 weight; /* the bytes that it stands for … */
-	__u64 interval; /* … if each one was taken, and not one of so many */
-};
-
 static __always_inline void send_alloc(struct task_struct *task,
-				       const struct allocation *allocation)
+				       const struct heap_allocation *allocation)
 {
 	struct scratch *scratch = get_scratch();
 	struct sample_event *event;
@@ -80,21 +73,23 @@ static __always_inline void send_alloc(struct task_struct *task,
 		stat_add(STAT_ALLOC_SENT);
 }
 
-/* Sends an allocation, unless something else on this CPU is being unwound: newer kernels may
- * preempt that. */
-static __always_inline void choose(struct task_struct *task, const struct allocation *allocation)
+static __always_inline struct heap_cpu *get_heap_cpu(void)
 {
-	struct off_cpu_turn *turn = get_turn();
+	__u32 zero = 0;
 
-	if (!turn)
-		return;
+	return bpf_map_lookup_elem(&heap_cpus, &zero);
+}
+
+/* Returns whether the CPU's record may be used: not if something else on this CPU is being unwound,
+ * which newer kernels may preempt. */
+static __always_inline bool take_turn(struct off_cpu_turn *turn)
+{
 	if (turn->is_unwinding) {
 		stat_add(STAT_ALLOC_LOST);
-		return;
+		return false;
 	}
 	turn->is_unwinding = true;
-	send_alloc(task, allocation);
-	turn->is_unwinding = false;
+	return true;
 }
 
 SEC("uprobe")
@@ -102,29 +97,24 @@ int heap_alloc(struct pt_regs *ctx)
 {
 	/* The one by which the call is chosen: the agent may change heap_interval meanwhile. */
 	__u64 interval = heap_interval, arguments;
+	struct off_cpu_turn *turn = get_turn();
+	struct heap_cpu *cpu = get_heap_cpu();
 	struct task_struct *task;
-	struct allocation allocation;
 
-	if (!is_chosen(interval))
+	if (!turn || !cpu || !is_chosen(interval) || !take_turn(turn))
 		return 0;
 	task = current_task();
 	arguments = arguments_of(ctx);
-	allocation.address = read_argument(task, arguments, 0);
-	allocation.bytes = read_argument(task, arguments, 1);
-	allocation.weight = read_argument(task, arguments, 2);
-	allocation.interval = interval;
-	choose(task, &allocation);
+	cpu->chosen.address = read_argument(task, arguments, 0);
+	cpu->chosen.bytes = read_argument(task, arguments, 1);
+	cpu->chosen.weight = read_argument(task, arguments, 2);
+	cpu->chosen.interval = interval;
+	send_alloc(task, &cpu->chosen);
+	turn->is_unwinding = false;
 	return 0;
 }
 
 /* Calls of functions. */
-
-static __always_inline struct heap_call_cpu *get_call_cpu(void)
-{
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&heap_call_cpus, &zero);
-}
 
 static __always_inline __u64 read_size(struct task_struct *task, __u64 arguments)
 {
@@ -176,12 +166,11 @@ static __always_inline bool is_inner_call(const struct heap_caller *caller,
 	return below == 0 ? caller->return_address == last->return_address : below < INNER_BYTES;
 }
 
-static __always_inline void count_call(struct task_struct *task, struct heap_call_cpu *cpu,
-				       __u64 size, __u64 arguments)
+/* Counts a call. Returns the bytes that it stands for; 0: it is not chosen. */
+static __always_inline __u64 count_call(struct task_struct *task, struct heap_cpu *cpu, __u64 size,
+					__u64 arguments)
 {
-	struct allocation allocation = { .bytes = size, .interval = 1 };
 	struct heap_caller caller;
-	__u64 begin_ns;
 	bool is_inner;
 
 	read_caller(task, size, &caller);
@@ -190,14 +179,26 @@ static __always_inline void count_call(struct task_struct *task, struct heap_cal
 	cpu->counts.nr++;
 	cpu->counts.nr_slow += (arguments & HEAP_IS_SLOW) != 0;
 	if (is_inner || arguments & HEAP_IS_TRIAL)
-		return;
+		return 0;
 	cpu->counts.bytes += size;
-	allocation.weight = count_bytes(&cpu->line, size, heap_window[HEAP_WINDOW_MEAN_BYTES]);
-	if (allocation.weight == 0)
+	return count_bytes(&cpu->line, size, heap_window[HEAP_WINDOW_MEAN_BYTES]) *
+	       heap_window[HEAP_WINDOW_SCALE] / HEAP_SCALE_ONE;
+}
+
+static __always_inline void send_call(struct task_struct *task, struct heap_cpu *cpu, __u64 size,
+				      __u64 weight)
+{
+	struct off_cpu_turn *turn = get_turn();
+	__u64 begin_ns = bpf_ktime_get_ns();
+
+	if (!turn || !take_turn(turn))
 		return;
-	allocation.weight = allocation.weight * heap_window[HEAP_WINDOW_SCALE] / HEAP_SCALE_ONE;
-	begin_ns = bpf_ktime_get_ns();
-	choose(task, &allocation);
+	cpu->chosen.address = 0;
+	cpu->chosen.bytes = size;
+	cpu->chosen.weight = weight;
+	cpu->chosen.interval = 1;
+	send_alloc(task, &cpu->chosen);
+	turn->is_unwinding = false;
 	cpu->counts.stacks_ns += bpf_ktime_get_ns() - begin_ns;
 }
 
@@ -206,9 +207,9 @@ int heap_call(struct pt_regs *ctx)
 {
 	__u64 now = bpf_ktime_get_ns();
 	__u32 pid = bpf_get_current_pid_tgid() >> 32;
-	struct heap_call_cpu *cpu = get_call_cpu();
+	struct heap_cpu *cpu = get_heap_cpu();
 	struct task_struct *task;
-	__u64 arguments, size;
+	__u64 arguments, size, weight;
 
 	if (!cpu || now < heap_window[HEAP_WINDOW_FROM_NS] ||
 	    now >= heap_window[HEAP_WINDOW_UNTIL_NS])
@@ -219,8 +220,9 @@ int heap_call(struct pt_regs *ctx)
 		return 0;
 	task = current_task();
 	size = read_size(task, arguments);
-	if (size > 0)
-		count_call(task, cpu, size, arguments);
+	weight = size > 0 ? count_call(task, cpu, size, arguments) : 0;
+	if (weight > 0)
+		send_call(task, cpu, size, weight);
 	return 0;
 }
 

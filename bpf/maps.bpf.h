@@ -250,19 +250,28 @@ struct heap_caller {
 	__u32 tid;
 };
 
-/* What heap_call() knows of a CPU. */
-struct heap_call_cpu {
+/* An allocation that is sent. */
+struct heap_allocation {
+	__u64 address; /* 0: not known */
+	__u64 bytes;
+	__u64 weight; /* the bytes that it stands for … */
+	__u64 interval; /* … if each one was taken, and not one of so many */
+};
+
+struct heap_cpu {
 	struct heap_call_counts counts; /* the agent reads them */
-	struct byte_line line; /* of what is allocated */
+	struct byte_line line; /* of what the calls allocate */
 	struct heap_caller last;
+	/* In memory, where the verifier does not tell its values apart. */
+	struct heap_allocation chosen;
 };
 
 MAP struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct heap_call_cpu);
-} heap_call_cpus SEC(".maps");
+	__type(value, struct heap_cpu);
+} heap_cpus SEC(".maps");
 
 /* By the number of the CPU. The agent sets the size, and reads it. */
 MAP struct {

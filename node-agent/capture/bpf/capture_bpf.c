@@ -473,7 +473,7 @@ static int sample_calls(struct sample_source *base, const struct call_target *ta
 	const struct flamelet_bpf *skel = capture->skel;
 	const struct heap_calls_kernel kernel = {
 		.program = skel->progs.heap_call,
-		.counts = skel->maps.heap_call_cpus,
+		.counts = skel->maps.heap_cpus,
 		.window = (volatile uint64_t *)skel->bss->heap_window,
 	};
 

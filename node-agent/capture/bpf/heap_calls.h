@@ -19,7 +19,7 @@ struct heap_calls;
 /* The kernel side; borrowed. */
 struct heap_calls_kernel {
 	const struct bpf_program *program; /* heap_call */
-	const struct bpf_map *counts; /* heap_call_cpus */
+	const struct bpf_map *counts; /* heap_cpus */
 	volatile uint64_t *window; /* heap_window */
 };
 
