@@ -48,9 +48,10 @@
 /* What the kernel knew of a thread when it stopped running: bits of sample_event.wait_flags. */
 #define WAIT_FLAG_PREEMPTED 1 /* it could have run on */
 #define WAIT_FLAG_IO 2 /* it waits for a device */
-#define WAIT_FLAG_THROTTLED 8 /* it could have run on, had its cgroup not used up its limit */
 #define WAIT_FLAG_LOCK 4 /* it waits for a lock of user space (sample_event.lock) */
-#define WAIT_FLAG_MAYBE_LOCK 8 /* the same, or for something else: its functions tell */
+#define WAIT_FLAG_THROTTLED 8 /* it could have run on, had its cgroup not used up its limit */
+/* It waits for a lock of user space, or for something else: its functions tell. */
+#define WAIT_FLAG_MAYBE_LOCK 16
 
 /* Threads share a slot if the lowest bits of their ids are the same. If two of them wait at the
  * same time, the block that began first is cut off. */
