@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -153,9 +154,10 @@ struct calls {
 
 __attribute__((noreturn)) static void allocate_forever(void)
 {
-	void *volatile memory, *volatile none =
-				       NULL; /* realloc(NULL, …) would be compiled as malloc() */
+	void *volatile none = NULL; /* realloc(NULL, …) would be compiled as malloc() */
+	void *volatile memory;
 
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* also if the test fails */
 	for (;;) {
 		memory = malloc(sizes[BY_MALLOC]);
 		free(memory);
