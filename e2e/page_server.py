@@ -295,7 +295,7 @@ def end(page, name):
 
 
 def test_answers(scene):
-    with Page(scene.binary, scene.directory, scene.store) as page:
+    with Page(scene.binary, scene.directory, os.path.relpath(scene.store)) as page:
         faults = check_answers(scene, page) + check_exports(scene, page) + check_record(scene, page)
         faults += check_errors(scene, page) + check_files(page) + check_strangers(page) + check_warnings(scene, page)
         return faults + check_slow_clients(scene, page) + end(page, "the server")

@@ -253,6 +253,7 @@ static const struct rule server_rules[] = {
 	ALLOW(faccessat),
 	ALLOW(readlinkat),
 	ALLOW(getdents64),
+	ALLOW(getcwd), /* SQLite makes paths absolute */
 	ALLOW_IF(fcntl, 1, UINT32_MAX, F_GETLK),
 	ALLOW_IF(fcntl, 1, UINT32_MAX, F_SETLK),
 	ALLOW_IF(mmap, 2, PROT_WRITE | PROT_EXEC, 0), /* shared, too */
