@@ -197,7 +197,7 @@ int main(int argc, char **argv)
 	size_t nr = sizeof(threads) / sizeof(threads[0]);
 
 	seconds = argc > 1 ? strtod(argv[1], NULL) : 3;
-	heap_lock = calloc(1, sizeof(*heap_lock)); /* as PTHREAD_MUTEX_INITIALIZER */
+	heap_lock = calloc(1, sizeof(pthread_mutex_t)); /* as PTHREAD_MUTEX_INITIALIZER */
 	if (!heap_lock || sem_init(&semaphore, 0, 0))
 		return EXIT_FAILURE;
 	for (size_t i = 0; i < nr; i++)
