@@ -128,6 +128,8 @@ def check_record(scene, page):
     """What the record has, and its events."""
     listed = json.loads(scene.command("ls", "--json"))
     info, events = page.json("info"), page.json("events")
+    for file in info["files"]:  # as --store names them
+        file["path"] = os.path.abspath(file["path"])
     faults = [] if info["files"] == listed["files"] else [f"the files are {info['files']}"]
     if (info["hosts"], info["types"], info["warnings"]) != (["node-7.example"], ["cpu"], []):
         faults.append(f"the record is {info}")

@@ -54,11 +54,18 @@ static void interrupts_are_a_kind_of_the_machine(void **state)
 	assert_true(options_want_kind(&agent, OPTION_KIND_CPU));
 }
 
+/* The word of a reason: REASON_NONE has none. */
+static uint32_t bit_of(enum wait_reason reason)
+{
+	return 1U << (reason - REASON_PREEMPTED);
+}
+
 static void the_run_queue_is_a_reason_of_waits(void **state)
 {
 	_cleanup_(options_done) struct options record = load_ok(COMMAND_RECORD, "--kind runq");
 	_cleanup_(options_done) struct options agent = load_ok(COMMAND_AGENT, "--kind cpu,runq");
-	uint32_t reasons = 1U << REASON_PREEMPTED | 1U << REASON_RUN_QUEUE | 1U << REASON_THROTTLED;
+	uint32_t reasons = bit_of(REASON_PREEMPTED) | bit_of(REASON_RUN_QUEUE) |
+			   bit_of(REASON_THROTTLED);
 	(void)state;
 
 	assert_int_equal(record.kinds, 1 << OPTION_KIND_OFF_CPU);
