@@ -10,7 +10,6 @@ Exit status 0: all is right; 1: something is wrong, listed last; 77: it cannot r
 import os
 import subprocess
 import sys
-import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -87,7 +86,7 @@ def check_sums(sums, throttled):
         yield f"a program that shares its CPU was not preempted: {sums['unlimited']}"
 
 
-def check(flamelet, directory):
+def check(options, directory):
     cgroup, is_v1 = cgroup_of("cpu", f"e2e-throttled-{os.getpid()}")
     cpu = min(os.sched_getaffinity(0))
     folded = os.path.join(directory, "queue.folded")
@@ -98,7 +97,7 @@ def check(flamelet, directory):
             write(f"{cgroup}/{name}", value)
         programs.append(spin(directory, "limited", cpu, cgroup))
         programs.append(spin(directory, "unlimited", cpu))
-        status, errors, throttled = record_programs(flamelet, [program.pid for program in programs], cgroup, is_v1,
+        status, errors, throttled = record_programs(options.binary, [program.pid for program in programs], cgroup, is_v1,
                                                     folded)
     finally:
         for program in programs:
@@ -106,21 +105,9 @@ def check(flamelet, directory):
             program.wait()
         host.remove_cgroup(cgroup)
     if status != 0:
-        yield f"exit status {status}: {errors}"
-    else:
-        yield from check_sums(sum_reasons(folded), throttled)
-
-
-def main(flamelet):
-    if os.geteuid() != 0:
-        print("SKIP: recording needs root")
-        return host.SKIP
-    with tempfile.TemporaryDirectory(prefix="flamelet-throttled-") as directory:
-        problems = [*check(flamelet, directory)]
-    for problem in problems:
-        print(f"FAIL: {problem}")
-    return 1 if problems else 0
+        return [f"exit status {status}: {errors}"]
+    return [*check_sums(sum_reasons(folded), throttled)]
 
 
 if __name__ == "__main__":
-    sys.exit(main(os.path.abspath(sys.argv[1])))
+    sys.exit(host.main(check, "throttled"))

@@ -10,7 +10,6 @@ Exit status 0: all is right; 1: something is wrong, listed last; 77: it cannot r
 import os
 import subprocess
 import sys
-import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -82,36 +81,25 @@ def check_thread(thread, times, passed, counters, late):
             yield f"{thread} {what} for {seconds:.3f} s, and the kernel counts {counted:.3f} s"
 
 
-def check(flamelet, directory):
-    output, errors, status, counters, late, folded = run(flamelet, directory)
+def check(options, directory):
+    output, errors, status, counters, late, folded = run(options.binary, directory)
     if status != 0:
-        yield f"exit status {status}: {errors}"
-        return
-    sums, frames = {}, {}
+        return [f"exit status {status}: {errors}"]
+    sums, frames, faults = {}, {}, []
     for (thread, reason, *stack), seconds in read_seconds(folded):
         sums.setdefault(thread, {})
         sums[thread][reason] = sums[thread].get(reason, 0) + seconds
         frames.setdefault((thread, reason), set()).update(stack)
     passed = sum(sums.get("idle", {}).values())     # it never runs, so its time is exact
     if passed < SECONDS * (1 - TOLERANCE):
-        yield f"a thread that never runs has {passed:.3f} s of {SECONDS} s"
+        faults.append(f"a thread that never runs has {passed:.3f} s of {SECONDS} s")
     for thread in THREADS:
-        yield from check_thread(thread, sums.get(thread, {}), passed, counters[thread], late)
-    yield from (f"{key} lacks {name}" for key, name in FRAMES.items() if name not in frames.get(key, ()))
+        faults += check_thread(thread, sums.get(thread, {}), passed, counters[thread], late)
+    faults += [f"{key} lacks {name}" for key, name in FRAMES.items() if name not in frames.get(key, ())]
     if "threads ran and waited for" not in output:
-        yield f"the summary does not tell the time: {output}"
-
-
-def main(flamelet):
-    if os.geteuid() != 0:
-        print("SKIP: recording needs root")
-        return host.SKIP
-    with tempfile.TemporaryDirectory(prefix="flamelet-wall-") as directory:
-        problems = [*check(flamelet, directory)]
-    for problem in problems:
-        print(f"FAIL: {problem}")
-    return 1 if problems else 0
+        faults.append(f"the summary does not tell the time: {output}")
+    return faults
 
 
 if __name__ == "__main__":
-    sys.exit(main(os.path.abspath(sys.argv[1])))
+    sys.exit(host.main(check, "wall"))
