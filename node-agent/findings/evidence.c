@@ -112,49 +112,37 @@ static int keep(struct arena *names, const struct strbuf *name, struct finding_p
 	return part->name ? 0 : arena_error(names);
 }
 
-static int keep_functions(const struct evidence_input *input, const uint64_t *counts,
-			  struct arena *names, struct finding *finding)
+typedef void (*append_name_fn)(const char *name, struct strbuf *out);
+
+static void append_function(const char *name, struct strbuf *out)
 {
-	_cleanup_(strbuf_done) struct strbuf name = strbuf_with_max(NAME_MAX_BYTES);
-	struct finding_parts *parts = &finding->callers;
-	struct top top[FINDING_PARTS_MAX];
-	int r = 0;
-
-	parts->nr = find_top(counts, 1, input->profile->strings.nr_strings, FINDING_PARTS_MAX, top);
-	for (size_t i = 0; r == 0 && i < parts->nr; i++) {
-		const char *function = profile_string(input->profile, (uint32_t)top[i].index);
-
-		parts->items[i] = (struct finding_part){ .count = top[i].count,
-							 .of = finding->count };
-		strbuf_clear(&name);
-		text_append_name(&name, function, FUNCTION_COLUMNS, ELIDE_MIDDLE);
-		r = keep(names, &name, &parts->items[i]);
-	}
-	return r;
+	text_append_name(out, name, FUNCTION_COLUMNS, ELIDE_MIDDLE);
 }
 
-/* Keeps the names in frames such as "[woken by NAME of PROGRAM]". */
-static int keep_wakers(const struct evidence_input *input, const uint64_t *counts,
-		       struct arena *names, struct finding *finding)
+/* Appends the name in a frame such as "[woken by NAME of PROGRAM]". */
+static void append_waker(const char *frame, struct strbuf *out)
+{
+	_cleanup_(strbuf_done) struct strbuf waker = strbuf_with_max(NAME_MAX_BYTES);
+	const char *name = frame + strlen(WAKER_FRAME_PREFIX);
+
+	strbuf_append(&waker, name, strcspn(name, "]"));
+	append_function(strbuf_str(&waker), out);
+}
+
+/* Keeps the strings with the largest counts. */
+static int keep_strings(const struct evidence_input *input, const uint64_t *counts,
+			append_name_fn append_name, struct arena *names, uint64_t of,
+			struct finding_parts *parts)
 {
 	_cleanup_(strbuf_done) struct strbuf name = strbuf_with_max(NAME_MAX_BYTES);
-	_cleanup_(strbuf_done) struct strbuf waker = strbuf_with_max(NAME_MAX_BYTES);
-	struct finding_parts *parts = &finding->wakers;
 	struct top top[FINDING_PARTS_MAX];
 	int r = 0;
 
 	parts->nr = find_top(counts, 1, input->profile->strings.nr_strings, FINDING_PARTS_MAX, top);
 	for (size_t i = 0; r == 0 && i < parts->nr; i++) {
-		const char *frame = profile_string(input->profile, (uint32_t)top[i].index);
-		const char *text = frame + strlen(WAKER_FRAME_PREFIX);
-
-		strbuf_clear(&waker);
-		strbuf_append(&waker, text, strcspn(text, "]"));
-
-		parts->items[i] = (struct finding_part){ .count = top[i].count,
-							 .of = finding->count };
+		parts->items[i] = (struct finding_part){ .count = top[i].count, .of = of };
 		strbuf_clear(&name);
-		text_append_name(&name, strbuf_str(&waker), FUNCTION_COLUMNS, ELIDE_MIDDLE);
+		append_name(profile_string(input->profile, (uint32_t)top[i].index), &name);
 		r = keep(names, &name, &parts->items[i]);
 	}
 	return r;
@@ -203,9 +191,11 @@ int evidence_collect(const struct evidence_input *input, struct arena *names,
 		if (input->is_hit[i])
 			add_sample(input, i, &evidence, finding);
 	keep_stack(input, evidence.stacks, finding);
-	r = keep_functions(input, evidence.callers, names, finding);
+	r = keep_strings(input, evidence.callers, append_function, names, finding->count,
+			 &finding->callers);
 	if (r == 0)
-		r = keep_wakers(input, evidence.wakers, names, finding);
+		r = keep_strings(input, evidence.wakers, append_waker, names, finding->count,
+				 &finding->wakers);
 	if (r == 0)
 		r = keep_programs(input, evidence.programs, names, &finding->programs);
 	if (r == 0)
