@@ -144,6 +144,34 @@ static void put_default_table(void)
 	put_table(SCENE_TABLE, function_rules, SCENE_NR_FUNCTIONS, rows, SCENE_NR_FUNCTIONS);
 }
 
+void scene_put_v8(const struct v8_layout *layout, uint32_t slot)
+{
+	const struct mapping_table head = { .id = SCENE_LIST_ID,
+					    .nr_ranges = 4,
+					    .ranges_offset = 64,
+					    .runtimes_offset = 192,
+					    .nr_runtimes = 1 };
+	const struct mapping_range ranges[] = {
+		{ .bias = SCENE_CODE - SCENE_FILE_OFFSET, .slot = SCENE_SLOT },
+		{ .is_hole = 1 },
+		{ .slot = 0 },
+		{ .is_hole = 1 },
+	};
+	const uint64_t starts[] = { SCENE_CODE, SCENE_CODE_END, SCENE_JIT, SCENE_JIT_END };
+	struct runtime_descriptor descriptor = { 0 };
+	uint8_t table[192 + sizeof(descriptor)] = { 0 };
+
+	_Static_assert(64 + sizeof(ranges) <= 192, "the ranges are before the descriptor");
+	descriptor.process.kind = RUNTIME_V8;
+	descriptor.process.slot = slot;
+	descriptor.layout.v8 = *layout;
+	memcpy(table, &head, sizeof(head));
+	memcpy(table + MAPPING_TABLE_STARTS, starts, sizeof(starts));
+	memcpy(table + head.ranges_offset, ranges, sizeof(ranges));
+	memcpy(table + head.runtimes_offset, &descriptor, sizeof(descriptor));
+	fake_put(SCENE_LIST, table, sizeof(table));
+}
+
 int scene_unwind(void)
 {
 	if (!has_own_table)

@@ -13,6 +13,7 @@
 #ifndef TESTS_BPF_HOST_SCENE_H
 #define TESTS_BPF_HOST_SCENE_H
 
+#include "bpf/shared/runtime.h"
 #include "tests/bpf_host/fake_bpf.h"
 
 #include "unit.h"
@@ -74,6 +75,10 @@ void scene_put_table_at(uint32_t unit, const struct cfi_rule *rules, size_t nr_r
 #define POSTPONED (UINT32_MAX - 2)
 void scene_put_list(const uint64_t *starts, const uint32_t *slots, const uint64_t *biases,
 		    uint32_t nr_ranges);
+
+/* Puts a mapping table with the file's code, code without a file, and a V8 in the file of a
+ * slot. */
+void scene_put_v8(const struct v8_layout *layout, uint32_t slot);
 
 int scene_unwind(void);
 

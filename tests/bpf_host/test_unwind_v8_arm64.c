@@ -60,47 +60,20 @@ static int begin(void **state)
 	return 0;
 }
 
-/* Writes the table, which has the file's code, code without a file, and V8's descriptor. */
-static void put_table(void)
-{
-	const struct mapping_table head = { .id = SCENE_LIST_ID,
-					    .nr_ranges = 4,
-					    .ranges_offset = 64,
-					    .runtimes_offset = 192,
-					    .nr_runtimes = 1 };
-	const struct mapping_range ranges[] = {
-		{ .bias = SCENE_CODE - SCENE_FILE_OFFSET, .slot = SCENE_SLOT },
-		{ .is_hole = 1 },
-		{ .slot = 0 },
-		{ .is_hole = 1 },
-	};
-	const uint64_t starts[] = { SCENE_CODE, SCENE_CODE_END, SCENE_JIT, SCENE_JIT_END };
-	struct runtime_descriptor descriptor = { 0 };
-	uint8_t table[192 + sizeof(descriptor)] = { 0 };
-
-	_Static_assert(64 + sizeof(ranges) <= 192, "the ranges are before the descriptor");
-	descriptor.process.kind = RUNTIME_V8;
-	descriptor.process.slot = SCENE_SLOT;
-	descriptor.layout.v8 = (struct v8_layout){ .kind = RUNTIME_V8,
-						   .map_type = 16,
-						   .function_shared = 24,
-						   .shared_type = TYPE_SHARED,
-						   .bytecode_type = 191,
-						   .shared_check = 40,
-						   .bytecode_length = 8 };
-	memcpy(table, &head, sizeof(head));
-	memcpy(table + MAPPING_TABLE_STARTS, starts, sizeof(starts));
-	memcpy(table + head.ranges_offset, ranges, sizeof(ranges));
-	memcpy(table + head.runtimes_offset, &descriptor, sizeof(descriptor));
-	fake_put(SCENE_LIST, table, sizeof(table));
-}
-
 static void put_memory(void)
 {
+	static const struct v8_layout layout = { .kind = RUNTIME_V8,
+						 .map_type = 16,
+						 .function_shared = 24,
+						 .shared_type = TYPE_SHARED,
+						 .bytecode_type = 191,
+						 .shared_check = 40,
+						 .bytecode_length = 8 };
+
 	fake_add_memory(HEAP, process.heap, sizeof(process.heap));
 	fake_add_memory(SCENE_JIT, process.code, sizeof(process.code));
 	scene_set_stack(process.stack, array_len(process.stack));
-	put_table();
+	scene_put_v8(&layout, SCENE_SLOT);
 }
 
 #define assert_node(result, ...)                                                                   \

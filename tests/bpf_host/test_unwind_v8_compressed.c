@@ -87,35 +87,6 @@ static int begin(void **state)
 	return 0;
 }
 
-/* Writes the table, which has the file's code, code without a file, and the V8's descriptor. */
-static void put_table(void)
-{
-	const struct mapping_table head = { .id = SCENE_LIST_ID,
-					    .nr_ranges = 4,
-					    .ranges_offset = 64,
-					    .runtimes_offset = 192,
-					    .nr_runtimes = 1 };
-	const struct mapping_range ranges[] = {
-		{ .bias = SCENE_CODE - SCENE_FILE_OFFSET, .slot = SCENE_SLOT },
-		{ .is_hole = 1 },
-		{ .slot = 0 },
-		{ .is_hole = 1 },
-	};
-	const uint64_t starts[] = { SCENE_CODE, SCENE_CODE_END, SCENE_JIT, SCENE_JIT_END };
-	struct runtime_descriptor descriptor = { 0 };
-	uint8_t table[192 + sizeof(descriptor)] = { 0 };
-
-	_Static_assert(64 + sizeof(ranges) <= 192, "the ranges are before the descriptor");
-	descriptor.process.kind = RUNTIME_V8;
-	descriptor.process.slot = SCENE_SLOT;
-	descriptor.layout.v8 = process.layout;
-	memcpy(table, &head, sizeof(head));
-	memcpy(table + MAPPING_TABLE_STARTS, starts, sizeof(starts));
-	memcpy(table + head.ranges_offset, ranges, sizeof(ranges));
-	memcpy(table + head.runtimes_offset, &descriptor, sizeof(descriptor));
-	fake_put(SCENE_LIST, table, sizeof(table));
-}
-
 static void put_memory(void)
 {
 	fake_add_memory(HEAP, process.heap, sizeof(process.heap));
@@ -123,7 +94,7 @@ static void put_memory(void)
 	fake_add_memory(ISOLATE, process.isolate, sizeof(process.isolate));
 	fake_add_memory(SCENE_JIT, process.code, sizeof(process.code));
 	scene_set_stack(process.stack, array_len(process.stack));
-	put_table();
+	scene_put_v8(&process.layout, SCENE_SLOT);
 }
 
 #define assert_v8(result, ...)                                                                     \
