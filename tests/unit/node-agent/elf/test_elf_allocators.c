@@ -2,6 +2,7 @@
 #include "elf/elf_allocators.h"
 
 #include "base/cleanup.h"
+#include "export_image.h"
 #include "unit.h"
 
 #include <dlfcn.h>
@@ -11,92 +12,37 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define ADDRESS 0x10000 /* of offset 0 */
-#define NR_NAMES 4
+#define NR_FUNCTIONS 4
+#define CODE_BYTES 16 /* of each function */
+#define CODE(function) (offsetof(struct export_image, data) + CODE_BYTES * (function))
 #define SIZE_IN(parameter)                                                                         \
 	(HEAP_USUAL_ARGUMENTS >> (HEAP_ARGUMENT_BITS * (parameter)) &                              \
 	 ((1 << HEAP_ARGUMENT_BITS) - 1))
 
-enum { DYN_SYMTAB, DYN_STRTAB, DYN_STRSZ, DYN_HASH, DYN_NULL, NR_DYNAMIC };
-
-static const char strings[] = "\0malloc\0calloc\0_Znwm\0valloc";
-static const uint32_t names[NR_NAMES] = { 1, 8, 15, 21 };
 enum { MALLOC, CALLOC, NEW, VALLOC };
 
-/* All symbols are in one bucket. Each function has 16 bytes of code. */
-struct image {
-	Elf64_Ehdr header;
-	Elf64_Phdr segments[2];
-	Elf64_Dyn dynamic[NR_DYNAMIC];
-	Elf64_Sym symbols[1 + NR_NAMES];
-	char strings[sizeof(strings)];
-	struct {
-		uint32_t nr_buckets, nr_chains, bucket, chains[1 + NR_NAMES];
-	} hash;
-	uint8_t code[NR_NAMES][16];
-};
+static struct export_image image;
 
-static void put_dynamic(struct image *image)
+static uint8_t *code_of(int function)
 {
-	const struct {
-		int64_t tag;
-		uint64_t value;
-	} entries[] = {
-		[DYN_SYMTAB] = { DT_SYMTAB, ADDRESS + offsetof(struct image, symbols) },
-		[DYN_STRTAB] = { DT_STRTAB, ADDRESS + offsetof(struct image, strings) },
-		[DYN_STRSZ] = { DT_STRSZ, sizeof(strings) },
-		[DYN_HASH] = { DT_HASH, ADDRESS + offsetof(struct image, hash) },
-	};
-
-	for (size_t i = 0; i < array_len(entries); i++)
-		image->dynamic[i] = (Elf64_Dyn){ .d_tag = entries[i].tag,
-						 .d_un.d_val = entries[i].value };
+	return image.data + CODE_BYTES * function;
 }
 
-static void put_symbols(struct image *image)
+static Elf64_Sym *symbol_of(int function)
 {
-	memcpy(image->strings, strings, sizeof(strings));
-	image->hash.nr_buckets = 1;
-	image->hash.nr_chains = 1 + NR_NAMES;
-	image->hash.bucket = 1;
-	for (uint32_t i = 0; i < NR_NAMES; i++) {
-		image->symbols[1 + i] = (Elf64_Sym){
-			.st_name = names[i],
-			.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
-			.st_shndx = 1,
-			.st_value = ADDRESS + offsetof(struct image, code[i]),
-		};
-		image->hash.chains[1 + i] = i + 1 < NR_NAMES ? i + 2 : 0;
-		image->code[i][0] = 0x55; /* push %rbp */
+	return &image.symbols[1 + function];
+}
+
+static void make_image(void)
+{
+	static const char *const names[NR_FUNCTIONS] = { "malloc", "calloc", "_Znwm", "valloc" };
+
+	export_image_init(&image);
+	for (int i = 0; i < NR_FUNCTIONS; i++) {
+		export_image_add(&image, names[i], EXPORT_IMAGE_ADDRESS + CODE(i), CODE_BYTES);
+		symbol_of(i)->st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
+		code_of(i)[0] = 0x55; /* push %rbp */
 	}
-}
-
-static struct image *make_image(void)
-{
-	static struct image image;
-
-	image = (struct image){
-		.header = {
-			.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
-			.e_type = ET_DYN,
-			.e_machine = EM_X86_64,
-			.e_version = EV_CURRENT,
-			.e_phoff = offsetof(struct image, segments),
-			.e_ehsize = sizeof(Elf64_Ehdr),
-			.e_phentsize = sizeof(Elf64_Phdr),
-			.e_phnum = 2,
-		},
-		.segments = {
-			{ .p_type = PT_LOAD, .p_vaddr = ADDRESS, .p_filesz = sizeof(struct image),
-			  .p_memsz = sizeof(struct image) },
-			{ .p_type = PT_DYNAMIC, .p_offset = offsetof(struct image, dynamic),
-			  .p_vaddr = ADDRESS + offsetof(struct image, dynamic),
-			  .p_filesz = sizeof(image.dynamic), .p_memsz = sizeof(image.dynamic) },
-		},
-	};
-	put_dynamic(&image);
-	put_symbols(&image);
-	return &image;
 }
 
 static int find_in(int fd, struct heap_probes *probes)
@@ -108,33 +54,33 @@ static int find_in(int fd, struct heap_probes *probes)
 	return r < 0 ? r : elf_allocators_find(&reader, probes);
 }
 
-static int find(const struct image *image, struct heap_probes *probes)
+static int find(struct heap_probes *probes)
 {
 	_cleanup_close_ int fd = memfd_create("image", MFD_CLOEXEC);
 
 	assert_true(fd >= 0);
-	assert_int_equal(write(fd, image, sizeof(*image)), sizeof(*image));
+	assert_int_equal(write(fd, &image, sizeof(image)), sizeof(image));
 	return find_in(fd, probes);
 }
 
 static void functions_are_found_with_their_arguments(void **state)
 {
 	(void)state;
-	struct image *image = make_image();
 	struct heap_probes probes;
 
-	image->code[CALLOC][0] = 0x48; /* mov: a slow one */
-	assert_int_equal(find(image, &probes), 0);
-	assert_int_equal(probes.nr, NR_NAMES);
+	make_image();
+	code_of(CALLOC)[0] = 0x48; /* mov: a slow one */
+	assert_int_equal(find(&probes), 0);
+	assert_int_equal(probes.nr, NR_FUNCTIONS);
 	for (size_t i = 0; i < probes.nr; i++)
 		assert_int_equal(probes.of[i].kind, HEAP_PROBE_CALL);
-	assert_int_equal(probes.of[0].offset, offsetof(struct image, code[MALLOC]));
+	assert_int_equal(probes.of[0].offset, CODE(MALLOC));
 	assert_int_equal(probes.of[0].arguments, SIZE_IN(0));
-	assert_int_equal(probes.of[1].offset, offsetof(struct image, code[CALLOC]));
+	assert_int_equal(probes.of[1].offset, CODE(CALLOC));
 	assert_int_equal(probes.of[1].arguments & ~HEAP_IS_SLOW,
 			 SIZE_IN(1) | SIZE_IN(0) << HEAP_ARGUMENT_BITS | HEAP_HAS_FACTOR);
-	assert_int_equal(probes.of[2].offset, offsetof(struct image, code[VALLOC]));
-	assert_int_equal(probes.of[3].offset, offsetof(struct image, code[NEW]));
+	assert_int_equal(probes.of[2].offset, CODE(VALLOC));
+	assert_int_equal(probes.of[3].offset, CODE(NEW));
 #if defined(__x86_64__)
 	assert_true(probes.of[1].arguments & HEAP_IS_SLOW);
 #endif
@@ -144,12 +90,12 @@ static void a_probe_is_behind_endbr64(void **state)
 {
 	(void)state;
 	static const uint8_t code[] = { 0xf3, 0x0f, 0x1e, 0xfa, 0x41, 0x57 }; /* push %r15 */
-	struct image *image = make_image();
 	struct heap_probes probes;
 
-	memcpy(image->code[MALLOC], code, sizeof(code));
-	assert_int_equal(find(image, &probes), 0);
-	assert_int_equal(probes.of[0].offset, offsetof(struct image, code[MALLOC]) + 4);
+	make_image();
+	memcpy(code_of(MALLOC), code, sizeof(code));
+	assert_int_equal(find(&probes), 0);
+	assert_int_equal(probes.of[0].offset, CODE(MALLOC) + 4);
 	assert_false(probes.of[0].arguments & HEAP_IS_SLOW);
 }
 
@@ -157,38 +103,38 @@ static void a_probe_is_behind_endbr64(void **state)
 static void operators_count_only_beside_malloc(void **state)
 {
 	(void)state;
-	struct image *image = make_image();
 	struct heap_probes probes;
 
-	image->symbols[1 + MALLOC].st_shndx = SHN_UNDEF;
-	assert_int_equal(find(image, &probes), 0);
+	make_image();
+	symbol_of(MALLOC)->st_shndx = SHN_UNDEF;
+	assert_int_equal(find(&probes), 0);
 	assert_int_equal(probes.nr, 2);
-	assert_int_equal(probes.of[1].offset, offsetof(struct image, code[VALLOC]));
+	assert_int_equal(probes.of[1].offset, CODE(VALLOC));
 }
 
 static void one_function_with_two_names_is_one(void **state)
 {
 	(void)state;
-	struct image *image = make_image();
 	struct heap_probes probes;
 
-	image->symbols[1 + VALLOC].st_value = image->symbols[1 + MALLOC].st_value;
-	assert_int_equal(find(image, &probes), 0);
-	assert_int_equal(probes.nr, NR_NAMES - 1);
+	make_image();
+	symbol_of(VALLOC)->st_value = symbol_of(MALLOC)->st_value;
+	assert_int_equal(find(&probes), 0);
+	assert_int_equal(probes.nr, NR_FUNCTIONS - 1);
 }
 
 static void what_is_no_function_is_left_out(void **state)
 {
 	(void)state;
-	struct image *image = make_image();
 	struct heap_probes probes;
 
-	image->symbols[1 + CALLOC].st_info = ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT);
-	image->symbols[1 + VALLOC].st_info = ELF64_ST_INFO(STB_GLOBAL, STT_GNU_IFUNC);
-	assert_int_equal(find(image, &probes), 0);
+	make_image();
+	symbol_of(CALLOC)->st_info = ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT);
+	symbol_of(VALLOC)->st_info = ELF64_ST_INFO(STB_GLOBAL, STT_GNU_IFUNC);
+	assert_int_equal(find(&probes), 0);
 	assert_int_equal(probes.nr, 2);
-	image->segments[1].p_type = PT_NULL; /* the file exports nothing */
-	assert_int_equal(find(image, &probes), 0);
+	image.segments[1].p_type = PT_NULL; /* the file exports nothing */
+	assert_int_equal(find(&probes), 0);
 	assert_int_equal(probes.nr, 0);
 }
 
@@ -196,20 +142,20 @@ static void malformed_files_are_refused(void **state)
 {
 	(void)state;
 	struct heap_probes probes;
-	struct image *image = make_image();
 
-	image->symbols[1 + MALLOC].st_value = ADDRESS - 1;
-	assert_int_equal(find(image, &probes), -EBADMSG);
-	image = make_image();
-	image->symbols[1 + MALLOC].st_value = ADDRESS + sizeof(*image) - 1;
-	assert_int_equal(find(image, &probes), -EBADMSG);
-	image = make_image();
-	image->hash.chains[1 + VALLOC] = 1; /* a circle */
-	image->symbols[1 + VALLOC].st_name = 0;
-	assert_int_equal(find(image, &probes), -EBADMSG);
-	image = make_image();
-	image->dynamic[DYN_HASH].d_un.d_val = ADDRESS + sizeof(*image);
-	assert_int_equal(find(image, &probes), -EBADMSG);
+	make_image();
+	symbol_of(MALLOC)->st_value = EXPORT_IMAGE_ADDRESS - 1;
+	assert_int_equal(find(&probes), -EBADMSG);
+	make_image();
+	symbol_of(MALLOC)->st_value = EXPORT_IMAGE_ADDRESS + sizeof(image) - 1;
+	assert_int_equal(find(&probes), -EBADMSG);
+	make_image();
+	image.hash.chains[1 + MALLOC] = 1 + VALLOC; /* a circle */
+	symbol_of(MALLOC)->st_name = 0;
+	assert_int_equal(find(&probes), -EBADMSG);
+	make_image();
+	image.dynamic[3].d_un.d_val = EXPORT_IMAGE_ADDRESS + sizeof(image);
+	assert_int_equal(find(&probes), -EBADMSG);
 }
 
 static void the_c_library_has_all(void **state)
