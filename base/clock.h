@@ -46,6 +46,12 @@ static inline uint64_t clock_mono_to_real_ns(uint64_t mono_ns)
 	return real_ns - after_ns + mono_ns;
 }
 
+/* Returns when the present second of Unix time is over, as CLOCK_MONOTONIC. */
+static inline uint64_t clock_second_end_ns(void)
+{
+	return clock_mono_ns() + NSEC_PER_SEC - clock_real_ns() % NSEC_PER_SEC;
+}
+
 /* Converts a time or duration for pthread_cond_timedwait(), clock_nanosleep() and ppoll(). */
 static inline struct timespec clock_timespec(uint64_t ns)
 {

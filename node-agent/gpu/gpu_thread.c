@@ -127,8 +127,7 @@ static bool is_stopping(const struct gpu_thread *thread)
 /* Waits until a second of Unix time is over. Returns whether the thread goes on. */
 static bool wait_second(struct gpu_thread *thread)
 {
-	uint64_t into_ns = clock_real_ns() % NSEC_PER_SEC;
-	uint64_t until_ns = clock_mono_ns() + NSEC_PER_SEC - into_ns + AFTER_SECOND_NS;
+	uint64_t until_ns = clock_second_end_ns() + AFTER_SECOND_NS;
 	struct timespec until = clock_timespec(until_ns);
 
 	LOCKED(&thread->lock);
