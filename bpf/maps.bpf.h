@@ -141,7 +141,7 @@ MAP struct {
 	__type(value, struct off_cpu_slot);
 } off_cpu_slots SEC(".maps");
 
-/* The same. One slot unless the times of threads are told. */
+/* By the lowest bits of thread ids, too. One slot unless the sums of threads are wanted. */
 MAP struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, OFF_CPU_SLOTS);

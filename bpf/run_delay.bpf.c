@@ -30,8 +30,8 @@ static __always_inline void send_header(struct sample_event *event)
 		stat_add(STAT_BLOCK_LOST);
 }
 
-/* Returns the probability with which the rest of the current thread's time in run queues is told
- * of; 0: it is not. */
+/* Decides whether a record has the rest of the current thread's time in run queues. Returns the
+ * probability with which it was chosen; 0: it was not. */
 static __always_inline __u32 choose_last(__u64 queued_ns)
 {
 	__u32 probability;

@@ -121,7 +121,7 @@ def observe(scene, busy):
     time.sleep(AROUND)
     begin = int(time.time())
     subprocess.run([scene.program], check=True)
-    host.wait_until("the server is told", lambda: triggers.Server.told, triggers.WAIT_SECONDS, 0.3)
+    host.wait_until("the webhook has come", lambda: triggers.Server.told, triggers.WAIT_SECONDS, 0.3)
     time.sleep(max(0, triggers.Server.told[0][2]["boost_end"] + AFTER_SECONDS - time.time()))
     end, after = wait_for_second(), busy.cpu_ns()
     host.wait_until("the time around is pinned", lambda: scene.listed("pins"), triggers.WAIT_SECONDS, 0.3)

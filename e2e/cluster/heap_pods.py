@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pods whose containers keep as much memory as they are told (keep.c), and which of them must preload the library."""
+"""Pods whose containers keep a given amount of memory in use (keep.c), and which of them must preload the library."""
 
 from dataclasses import dataclass
 import os

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that has as much memory in use as it is told:
+/* A program that keeps an amount of memory in use:
  *
  *	keep MEGABYTES
  *

@@ -27,8 +27,8 @@ struct allocation_probes {
 };
 
 /* Attaches to what processes map now, the targets or all, and to --heap-library, if allocations
- * are wanted. Errors: -ENOENT that library has no probes, the kernel's refusal to attach to it, and
- * -ENOMEM. */
+ * are wanted. Has the calls of targets sampled that tell nothing (allocator_calls.h). Errors:
+ * -ENOENT that library has no probes, the kernel's refusal to attach to it, and -ENOMEM. */
 int allocation_probes_start(struct allocation_probes *probes, const struct options *options,
 			    int proc_fd, struct sample_source *source, struct strbuf *reterr_msg)
 	must_check;

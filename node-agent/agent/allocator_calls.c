@@ -57,7 +57,8 @@ static void note_file(int fd, const struct heap_probes *probes, void *data)
 		search->targets[search->nr++] = (struct call_target){ search->pid, copy, *probes };
 }
 
-/* Returns whether the process gets targets. */
+/* Adds the files of a process that have an allocator, unless one of its files has the contract's
+ * probes. Errors: -ENOMEM. */
 static int search_process(struct search *search, int proc_fd, uint32_t pid)
 {
 	const struct probe_finder_opts opts = { .proc_fd = proc_fd,

@@ -103,8 +103,8 @@ void sample_source_close_thread(struct sample_source *source, void *thread);
 /* Returns whether a block has begun and not ended: its record RECORD_BLOCK_END may be lost. */
 bool sample_source_has_block(const struct sample_source *source, uint32_t tid, uint32_t sequence);
 
-/* Starts to count times of blocks: what is not told until now is told of at once. Returns the
- * start; records of earlier times do not count. */
+/* Starts to count times of blocks. Records of all earlier time in run queues come at once; they do
+ * not count. Returns the start, to tell them apart. */
 uint64_t sample_source_start_blocks(struct sample_source *source);
 
 /* From now on, allocations are sampled of all processes that map a file with such probes, if the

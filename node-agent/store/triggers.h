@@ -86,8 +86,8 @@ void triggers_done(struct triggers *triggers);
 void triggers_add(struct triggers *triggers, const struct store_second *second,
 		  struct event_detector *detector);
 
-/* The detector has a complete second, up to which rules of what the kernel counts have fired. If
- * somebody's use of CPUs may be the cause, they are told of now, with his name. */
+/* Call it when the detector has all samples of a second. Notifies of the rules that fired up to
+ * then by what the kernel counts, and that had to wait for the name of who used the CPUs. */
 void triggers_tell(struct triggers *triggers, uint64_t second, struct event_detector *detector);
 
 /* Ends all events that go on. */

@@ -4,7 +4,6 @@
 #include "capture/bpf/uprobe_multi.h"
 
 #include <bpf/libbpf.h>
-#include <linux/bpf.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>

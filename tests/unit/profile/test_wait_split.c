@@ -101,7 +101,7 @@ static void waits_of_which_the_kernel_cannot_tell_are_told_by_their_functions(vo
 
 		assert_int_equal(wait_split_init(&split, profile), 0);
 		if (wait_split_is_for_lock(&split, &profile->samples[0]) != cases[i].is_for_lock)
-			fail_msg("%s is told wrongly", cases[i].frames);
+			fail_msg("%s: taken for the wrong kind of wait", cases[i].frames);
 	}
 }
 

@@ -356,7 +356,7 @@ static void what_the_kernel_counts_fires_at_once(void **state)
 	scene_done(&scene);
 }
 
-/* The boost does not wait for that, but others are told when it is known. */
+/* The boost begins at once. Notifications wait until it is known who used the CPUs. */
 static void who_used_the_cpus_is_told_later(void **state)
 {
 	(void)state;
