@@ -376,9 +376,8 @@ static void tell_of_nothing(const struct recording *recording, uint64_t nr_lost)
 			recording->target);
 	else if (options_want_kind(recording->options, OPTION_KIND_ALLOC))
 		fprintf(stderr,
-			"flamelet: no samples: no process of %s told of allocations; choose one by "
-			"-p, "
-			"or give it libflamelet-heap.so (docs/memory.md)\n",
+			"flamelet: no samples: no process of %s told of allocations; choose one "
+			"by -p, or give it libflamelet-heap.so (docs/memory.md)\n",
 			recording->target);
 	else if (options_want_kind(recording->options, OPTION_KIND_IRQ))
 		fprintf(stderr, "flamelet: no samples: no interrupt came\n");
